@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use socket2::{Domain, SockRef, Socket, Type};
 
+use crate::support::system::uninherited;
+
 /// The time after which a single step has failed.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -360,7 +362,8 @@ impl Upstream {
 
     fn seen(&self) -> MutexGuard<'_, VecDeque<TcpStream>> {
         let mut seen = self.seen.lock().expect("no test panicked in it");
-        seen.extend(std::iter::from_fn(|| self.listener.accept().ok()).map(|(socket, _)| socket));
+        let accepted = std::iter::from_fn(|| self.listener.accept().ok());
+        seen.extend(accepted.map(|(socket, _)| uninherited(socket).expect("a copy")));
         seen
     }
 

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, Permissions};
 use std::io;
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output};
@@ -38,6 +39,12 @@ pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
     command.output()
 }
 
+/// Returns an accepted connection: no other process inherits it.
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on Windows")]
+pub(crate) fn uninherited(accepted: TcpStream) -> io::Result<TcpStream> {
+    Ok(accepted)
+}
+
 /// Does nothing: a recorder shares the terminal of the tests, if there is one.
 pub(crate) fn without_console(_recorder: &mut Command) {}
 
@@ -46,6 +53,9 @@ pub(crate) const HOME: &str = "HOME";
 
 /// The variable with the folder for data of this user and machine.
 pub(crate) const STATE: &str = "XDG_STATE_HOME";
+
+/// How many recorders each test of `kill` kills.
+pub(crate) const KILLS: u64 = 200;
 
 /// The status of a recorder that [`signal`] `TERM` has stopped.
 pub(crate) const STOPPED: i32 = 0;

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
+use std::net::TcpStream;
 use std::os::windows::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output};
@@ -40,6 +41,14 @@ fn until_started<T>(mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     start()
 }
 
+/// Keeps an accepted connection from the processes that other tests start. On Windows they would hold it open after
+/// this one has closed it; a copy is not inherited.
+pub(crate) fn uninherited(accepted: TcpStream) -> io::Result<TcpStream> {
+    let copy = accepted.try_clone();
+    drop(accepted);
+    copy
+}
+
 /// `DETACHED_PROCESS`
 const NO_CONSOLE: u32 = 8;
 
@@ -54,6 +63,9 @@ pub(crate) const HOME: &str = "USERPROFILE";
 
 /// The variable with the folder for data of this user and machine.
 pub(crate) const STATE: &str = "LOCALAPPDATA";
+
+/// How many recorders each test of `kill` kills: fewer than on Unix, since Wine takes half a second to start and kill one.
+pub(crate) const KILLS: u64 = 40;
 
 /// The status of a recorder that [`signal`] `TERM` has stopped.
 pub(crate) const STOPPED: i32 = 130;

@@ -94,7 +94,7 @@ impl BoundListener {
         match self {
             Self::Tcp(socket) => {
                 let (stream, address) = socket.accept().await?;
-                Ok(Accepted::Tcp(stream, address))
+                Ok(Accepted::Tcp(sockets::uninherited(stream)?, address))
             }
             Self::Unix(socket) => Ok(Accepted::Unix(socket.accept().await?)),
         }

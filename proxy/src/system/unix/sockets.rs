@@ -77,6 +77,12 @@ fn remove_dead(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Keeps an accepted connection from the processes that we start, as it is anyway on this system.
+#[expect(clippy::unnecessary_wraps, reason = "it can fail on Windows")]
+pub(crate) fn uninherited(accepted: TcpStream) -> io::Result<TcpStream> {
+    Ok(accepted)
+}
+
 /// Checks a connection that other code reads.
 #[derive(Debug)]
 pub(crate) struct ConnectionProbe(OwnedFd);

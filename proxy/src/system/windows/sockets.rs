@@ -143,6 +143,14 @@ fn name_of(path: &Path) -> io::Result<PathBuf> {
     )))
 }
 
+/// Keeps an accepted connection from the processes that we start.
+///
+/// Unlike the sockets that `std` and `tokio` make themselves, an accepted one is inherited on this system: a server that
+/// we start would hold it open after we have closed it. A copy is not inherited.
+pub(crate) fn uninherited(accepted: TcpStream) -> io::Result<TcpStream> {
+    TcpStream::from_std(accepted.into_std()?.try_clone()?)
+}
+
 /// Checks a connection that other code reads.
 #[derive(Debug)]
 pub(crate) struct ConnectionProbe(Stream);
@@ -162,7 +170,52 @@ impl ConnectionProbe {
 
 #[cfg(test)]
 mod tests {
+    use std::io::ErrorKind;
+    use std::net::Shutdown;
+    use std::process::{Command, Stdio};
+
     use super::*;
+
+    /// What a client reads after a connection to it was closed, while a process that was started
+    /// meanwhile is running.
+    fn read_after_close(
+        keep: impl FnOnce(TcpStream) -> io::Result<TcpStream>,
+    ) -> io::Result<usize> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let (mut client, accepted) = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let client = Stream::connect(listener.local_addr().unwrap()).unwrap();
+            (client, keep(listener.accept().await.unwrap().0).unwrap())
+        });
+        let mut child = Command::new("cmd")
+            .args(["/d", "/c", "set /p line="])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let _inside = runtime.enter();
+        drop(accepted);
+        client
+            .set_read_timeout(Some(Duration::from_secs(2)))
+            .unwrap();
+        let read = client.read(&mut [0]);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        client.shutdown(Shutdown::Both).ok();
+        read
+    }
+
+    #[test]
+    fn a_closed_connection_is_not_held_open_by_a_process_that_was_started_meanwhile() {
+        assert_eq!(read_after_close(uninherited).unwrap(), 0);
+        // Without it it would be. If this fails, `uninherited` is not needed any more.
+        let held = read_after_close(Ok).unwrap_err();
+        let late = [ErrorKind::TimedOut, ErrorKind::WouldBlock];
+        assert!(late.contains(&held.kind()), "{held}");
+    }
 
     #[test]
     fn a_path_is_the_name_of_a_pipe() {
