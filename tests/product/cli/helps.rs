@@ -1,5 +1,8 @@
 //! The help of every command.
 
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
 use crate::support::system::output;
 use crate::support::tapewright;
 
@@ -23,7 +26,16 @@ pub(super) fn commands() -> Vec<Vec<String>> {
     found
 }
 
+/// Helps that some test has asked for: they are the same for all.
+static ASKED: Mutex<BTreeMap<Vec<String>, String>> = Mutex::new(BTreeMap::new());
+
 pub(super) fn help(words: &[String]) -> String {
+    if let Some(help) = ASKED.lock().expect("no panic").get(words) {
+        return help.clone();
+    }
     let done = output(tapewright().args(words).arg("--help"));
-    String::from_utf8(done.expect("the binary runs").stdout).expect("text")
+    let help = String::from_utf8(done.expect("the binary runs").stdout).expect("text");
+    let mut all = ASKED.lock().expect("no panic");
+    all.insert(words.to_vec(), help.clone());
+    help
 }

@@ -72,6 +72,8 @@ enum Course {
     Removed,
 }
 
+const COURSES: [Course; 3] = [Course::GivesUp, Course::Leaves, Course::Removed];
+
 /// A correct client on some transport.
 trait Client {
     /// Opens a session.
@@ -255,7 +257,7 @@ fn cells() -> Vec<Cell> {
                 continue;
             }
             for fault in meeting(kind) {
-                for course in [Course::GivesUp, Course::Leaves, Course::Removed] {
+                for course in COURSES {
                     let fault = fault.clone();
                     cells.push(Cell { fault, way, course });
                 }
@@ -265,10 +267,22 @@ fn cells() -> Vec<Cell> {
     cells
 }
 
+/// Whether a cell is played here. Processes take long to start under Wine: on Windows, each fault takes one course on each way, and another
+/// one on the next.
+fn is_played(at: usize) -> bool {
+    cfg!(unix) || at % COURSES.len() == at / COURSES.len() % COURSES.len()
+}
+
 #[test]
 fn no_kind_of_fault_is_blamed_on_a_peer() {
-    let cells = cells();
-    assert!(cells.len() > 150, "{}", cells.len());
+    let all = cells();
+    assert!(all.len() > 150, "{}", all.len());
+    let cells: Vec<Cell> = all
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| is_played(*at))
+        .map(|(_, cell)| cell)
+        .collect();
     let left = Mutex::new(cells.iter());
     let problems = Mutex::new(Vec::new());
     thread::scope(|scope| {
