@@ -15,7 +15,7 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use tapewright_schemas::cassette;
 use tapewright_schemas::envelope::Envelope;
 use tapewright_schemas::event::Event;
-use tapewright_schemas::recording::{self, Document, FileKind};
+use tapewright_schemas::recording::{self, Document, DocumentError, FileKind};
 use tapewright_schemas::tape::{Ending, Header, ReadError, Reader};
 
 use crate::report::progress::Reading;
@@ -313,7 +313,15 @@ fn read(path: &Path) -> anyhow::Result<(Contents, File)> {
             let recording = Box::new(document.recording());
             Ok((Contents::Document(document, recording), handle))
         }
-        Err(error) => Err(unreadable(path, &error.to_string(), error.hint())),
+        Err(error) => {
+            let is_suite = matches!(error, DocumentError::NoRecording) && is_yaml(path);
+            let hint = if is_suite {
+                "for a suite use `tapewright run`"
+            } else {
+                error.hint()
+            };
+            Err(unreadable(path, &error.to_string(), hint))
+        }
     }
 }
 

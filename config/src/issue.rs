@@ -50,6 +50,28 @@ pub enum Code {
 }
 
 impl Code {
+    /// Every code.
+    pub const ALL: [Self; 18] = [
+        Self::Unreadable,
+        Self::Yaml,
+        Self::DuplicateKey,
+        Self::UnknownKey,
+        Self::MissingKey,
+        Self::Choice,
+        Self::Type,
+        Self::Value,
+        Self::Variable,
+        Self::EnvFile,
+        Self::Import,
+        Self::Reference,
+        Self::DuplicateName,
+        Self::Graph,
+        Self::Assertion,
+        Self::Command,
+        Self::File,
+        Self::Unused,
+    ];
+
     /// The name of the code.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -72,6 +94,69 @@ impl Code {
             Self::Command => "command",
             Self::File => "file",
             Self::Unused => "unused",
+        }
+    }
+
+    /// What is wrong, in one line.
+    #[must_use]
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Unreadable => "The suite, or a file that it imports, cannot be read.",
+            Self::Yaml => "The file is not one YAML document of values that JSON has, too.",
+            Self::DuplicateKey => "A key is given twice in one mapping.",
+            Self::UnknownKey => "A key does not exist at this place.",
+            Self::MissingKey => "A key that must be there is missing.",
+            Self::Choice => "Keys exclude each other, or one of several is needed.",
+            Self::Type => "A value has another type than the key takes.",
+            Self::Value => "A value has the right type, but is not allowed here.",
+            Self::Variable => "A variable has no value, or a reference to one is broken.",
+            Self::EnvFile => "A file of variables cannot be read.",
+            Self::Import => "An import cannot be followed.",
+            Self::Reference => "A name is used that nothing has.",
+            Self::DuplicateName => "Two of a kind have the same name.",
+            Self::Graph => {
+                "The nodes of a composition wait for each other in a circle, or use a node that they do not wait for."
+            }
+            Self::Assertion => "An expectation cannot be compiled.",
+            Self::Command => "A command line cannot be split into words.",
+            Self::File => "A file that the suite names is missing, or is something else.",
+            Self::Unused => "Something is accepted, but does nothing.",
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::Unreadable | Self::EnvFile => {
+                "Check the path, its permissions, and that it is text in UTF-8."
+            }
+            Self::Yaml => {
+                "The position is where reading stopped; look for indentation, quotes and tags there."
+            }
+            Self::DuplicateKey => "Remove one of the two; which one would count is not defined.",
+            Self::UnknownKey => {
+                "Check the spelling; `tapewright schema suite` describes every key, and editors can use it."
+            }
+            Self::MissingKey => "Add the key; `tapewright schema suite` describes what is needed.",
+            Self::Choice => "Keep exactly one of the keys that the message names.",
+            Self::Type => "Quote a number that is meant as text; write a list with `-` or `[…]`.",
+            Self::Value => "The message says what is allowed.",
+            Self::Variable => {
+                "Set it in the environment or in `.env`, or write `${NAME:-default}`."
+            }
+            Self::Import => {
+                "Paths are relative to the file that has the import; imports must not form a circle."
+            }
+            Self::Reference => "Check the spelling, or define what is named.",
+            Self::DuplicateName => "Rename one of the two.",
+            Self::Graph => "Change what the nodes wait for.",
+            Self::Assertion => {
+                "Check the path, the regular expression or the schema that the message names."
+            }
+            Self::Command => "Close every quote, or write the command as a list of words.",
+            Self::File => "Paths are relative to the suite.",
+            Self::Unused => "Remove it, or fix what keeps it from being used.",
         }
     }
 

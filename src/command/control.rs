@@ -81,7 +81,7 @@ impl Remote {
         let mut stream = self.send(method, path, body, PATIENCE)?;
         let mut answer = String::new();
         let read = (&mut stream).take(LIMIT_BYTES).read_to_string(&mut answer);
-        read.with_context(silent)?;
+        read.with_context(|| self.silent())?;
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
         judged(status_of(head), body)
     }
@@ -93,15 +93,18 @@ impl Remote {
         mut each: impl FnMut(&str) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let mut stream = BufReader::new(self.send("GET", path, None, SILENCE)?);
-        let status = status_of(&line(&mut stream)?.unwrap_or_default());
-        while line(&mut stream)?.is_some_and(|field| !field.is_empty()) {}
+        let status = status_of(&self.line(&mut stream)?.unwrap_or_default());
+        while self
+            .line(&mut stream)?
+            .is_some_and(|field| !field.is_empty())
+        {}
         if status != 200 {
             let mut body = String::new();
             let read = stream.take(LIMIT_BYTES).read_to_string(&mut body);
-            read.with_context(silent)?;
+            read.with_context(|| self.silent())?;
             return judged(status, &body).map(drop);
         }
-        while let Some(line) = line(&mut stream)? {
+        while let Some(line) = self.line(&mut stream)? {
             if let Some(data) = line.strip_prefix("data: ") {
                 each(data)?;
             }
@@ -130,7 +133,7 @@ impl Remote {
         }
         request.push_str("\r\n");
         request.push_str(&body);
-        self.open(&request, patience).with_context(silent)
+        self.open(&request, patience).with_context(|| self.silent())
     }
 
     fn open(&self, request: &str, patience: Duration) -> std::io::Result<Box<dyn Read>> {
@@ -148,22 +151,33 @@ impl Remote {
             }
         }
     }
+
+    /// The next line, without its end; `None` at the end of the stream.
+    fn line(&self, stream: &mut impl BufRead) -> anyhow::Result<Option<String>> {
+        let mut line = String::new();
+        let read = stream.take(LIMIT_BYTES).read_line(&mut line);
+        if read.with_context(|| self.silent())? == 0 {
+            return Ok(None);
+        }
+        line.truncate(line.trim_end_matches(['\r', '\n']).len());
+        Ok(Some(line))
+    }
+
+    fn silent(&self) -> Mistake {
+        let place = match &self.place {
+            ListenAddress::Tcp(address) => format!("http://{address}"),
+            ListenAddress::Unix(path) => format!("unix:{}", path.display()),
+        };
+        Mistake::new(
+            format!("cannot reach the control API at `{}`", report::safe(&place)),
+            "check that the recorder is running, and compare the address with the one it printed",
+        )
+    }
 }
 
 /// The text of a member.
 pub(crate) fn text<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
     value.get(name).and_then(Value::as_str)
-}
-
-/// The next line, without its end; `None` at the end of the stream.
-fn line(stream: &mut impl BufRead) -> anyhow::Result<Option<String>> {
-    let mut line = String::new();
-    let read = stream.take(LIMIT_BYTES).read_line(&mut line);
-    if read.with_context(silent)? == 0 {
-        return Ok(None);
-    }
-    line.truncate(line.trim_end_matches(['\r', '\n']).len());
-    Ok(Some(line))
 }
 
 fn status_of(head: &str) -> u16 {
@@ -186,11 +200,4 @@ fn judged(status: u16, body: &str) -> anyhow::Result<Value> {
         _ => "see docs/faults.md",
     };
     Err(Mistake::new(report::safe(why), hint).into())
-}
-
-fn silent() -> Mistake {
-    Mistake::new(
-        "cannot reach the control API",
-        "check that the recorder is running, and compare the address with the one it printed",
-    )
 }

@@ -109,7 +109,7 @@ impl Stage {
             "record",
             "-o",
             "demo.json",
-            "--capture",
+            "--save-capture",
             "demo.capture.json",
             "--",
         ];

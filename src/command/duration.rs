@@ -25,6 +25,19 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).map_err(|_| invalid())
 }
 
+/// Like `parse`, for a time limit: nothing is done within no time.
+///
+/// # Errors
+///
+/// Those of `parse`, or it is zero.
+pub(crate) fn limit(text: &str) -> Result<Duration, String> {
+    let limit = parse(text)?;
+    if limit.is_zero() {
+        return Err("a time limit must be longer than 0".to_owned());
+    }
+    Ok(limit)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,6 +56,16 @@ mod tests {
         ] {
             assert_eq!(parse(text), Ok(Duration::from_millis(millis)), "{text}");
         }
+    }
+
+    #[test]
+    fn a_limit_of_no_time_is_refused() {
+        assert_eq!(limit("1ms"), Ok(Duration::from_millis(1)));
+        for text in ["0", "0ms", "0.0s"] {
+            let error = limit(text).unwrap_err();
+            assert!(error.contains("longer than 0"), "{text}: {error}");
+        }
+        assert!(limit("soon").unwrap_err().contains("invalid duration"));
     }
 
     #[test]

@@ -17,6 +17,7 @@ use tapewright_schemas::tape::Header;
 use super::suite_faults;
 use crate::files::output;
 use crate::log::{self, LogListener};
+use crate::report::figures::plural;
 use crate::report::{self, Mistake};
 
 /// The faults to inject.
@@ -175,11 +176,12 @@ pub(crate) fn note(fault_set: &FaultSet, control: Option<&Control>, header: &mut
 /// could not be repeated without it.
 pub(crate) fn begin(fault_set: &FaultSet, control: Option<&Control>, verbose: bool) {
     let entries = fault_set.entries();
+    let count = entries.len() as u64;
     let chance = entries.iter().any(|entry| entry.fault.is_by_chance());
     if chance || verbose && !(entries.is_empty() && control.is_none()) {
         report::note(&format!(
-            "{} faults, --seed {}",
-            entries.len(),
+            "{count} {}, --seed {}",
+            plural(count, "fault"),
             fault_set.seed()
         ));
     }
@@ -189,9 +191,11 @@ pub(crate) fn begin(fault_set: &FaultSet, control: Option<&Control>, verbose: bo
 pub(crate) fn end(fault_set: &FaultSet) {
     for entry in fault_set.entries() {
         let name = report::safe(&entry.name);
+        let met = entry.met;
+        let messages = plural(met, "message");
         report::note(&match entry.fired {
-            0 => format!("fault {name} never fired; {} messages matched", entry.met),
-            fired => format!("fault {name} acted on {fired} of {} messages", entry.met),
+            0 => format!("fault {name} never fired; {met} {messages} matched"),
+            fired => format!("fault {name} acted on {fired} of {met} {messages}"),
         });
         if entry.beyond > 0 {
             let beyond = entry.beyond;

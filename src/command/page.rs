@@ -1,5 +1,6 @@
 //! The page with the recorded or replayed traffic: its options, and its source.
 
+use std::ffi::OsString;
 use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -98,6 +99,19 @@ impl<'b> PageSources<'b> {
 }
 
 impl PageArguments {
+    /// Refuses a command that begins with what was meant as the address: `--page 0 -- server`.
+    pub(crate) fn check_command(&self, command: &[OsString]) -> anyhow::Result<()> {
+        let first = command.first().and_then(|word| word.to_str());
+        let Some(first) = first.filter(|word| is_address(word)) else {
+            return Ok(());
+        };
+        if self.page.as_deref() != Some(ANYWHERE) {
+            return Ok(());
+        }
+        let what = format!("`{first}` is not a command; `--page` takes an address only after `=`");
+        Err(Mistake::new(what, format!("write `--page={first}`")).into())
+    }
+
     /// Whether a page was requested.
     pub(crate) fn is_asked(&self) -> bool {
         self.page.is_some()
@@ -147,6 +161,12 @@ impl PageArguments {
         });
         page.map(Some)
     }
+}
+
+/// Whether a word is a port, or a host with a port; no program is named like that.
+fn is_address(word: &str) -> bool {
+    let port = word.strip_prefix("localhost:").unwrap_or(word);
+    port.parse::<u16>().is_ok() || word.parse::<SocketAddr>().is_ok()
 }
 
 /// Serves a page, and prints its link.
@@ -264,5 +284,52 @@ fn closing_part<'e>(ended: &Ended<'e>) -> Part<'e> {
         ending: ended.ending,
         last: ended.last,
         written_by: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_no_program_is_called_counts_as_an_address() {
+        for word in [
+            "0",
+            "4000",
+            "127.0.0.1:0",
+            "0.0.0.0:80",
+            "[::1]:7",
+            "localhost:4000",
+        ] {
+            assert!(is_address(word), "{word}");
+        }
+        for word in [
+            "node",
+            "7z",
+            "C:\\x",
+            "./0",
+            "localhost",
+            "npx",
+            "fs:server",
+            "-v",
+        ] {
+            assert!(!is_address(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn a_command_of_a_server_is_left_alone() {
+        let page = |page: Option<&str>| PageArguments {
+            page: page.map(str::to_owned),
+            page_bodies: false,
+            page_host: Vec::new(),
+        };
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let npx = words("npx -y pkg -- --flag 0");
+        assert!(page(Some(ANYWHERE)).check_command(&npx).is_ok());
+        assert!(page(Some(ANYWHERE)).check_command(&[]).is_ok());
+        assert!(page(None).check_command(&words("0 -v")).is_ok());
+        let refused = page(Some(ANYWHERE)).check_command(&words("0 -v -- node"));
+        assert!(refused.unwrap_err().to_string().contains("only after `=`"));
     }
 }

@@ -164,6 +164,7 @@ const WAITS: &str = "waiting for a client's messages on standard input, a line o
 
 /// Records until the end of the session or the gateway.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
+    arguments.page.check_command(&arguments.command)?;
     let way = Endpoints::of(&arguments.http, &arguments.models, &arguments.command)?;
     let label = arguments.label.clone().unwrap_or_else(|| way.label());
     if let Some(exit) = ahead(arguments, &way, &label)? {
@@ -190,6 +191,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     log::flow();
     let part = arguments.part(&label, clock)?;
+    let _unused = part.as_ref().and_then(Part::created);
     let target = arguments.target(&label, part.as_ref(), clock)?;
     let server = Server {
         label: &label,

@@ -62,17 +62,12 @@ fn describe(command: &Command, above: &str, out: &mut String) {
 
 /// An option, or a positional argument.
 fn argument(arg: &Arg, out: &mut String) {
-    let mut names = Vec::new();
-    names.extend(arg.get_short().map(|short| format!("-{short}")));
-    names.extend(arg.get_long().map(|long| format!("--{long}")));
-    let mut spelling = names.join(", ");
-    let takes = arg.get_action().takes_values();
-    let values = arg.get_value_names().unwrap_or_default();
-    let values: Vec<String> = values.iter().map(|value| format!("<{value}>")).collect();
-    if takes && !values.is_empty() {
-        let space = if spelling.is_empty() { "" } else { " " };
-        spelling = format!("{spelling}{space}{}", values.join(" "));
+    // As help spells it, with the short name in front.
+    let mut spelling = arg.to_string();
+    if let (Some(short), Some(_)) = (arg.get_short(), arg.get_long()) {
+        spelling = format!("-{short}, {spelling}");
     }
+    let takes = arg.get_action().takes_values();
     let help = arg.get_long_help().or(arg.get_help());
     let help = help
         .map(|help| markdown(&help.to_string()))

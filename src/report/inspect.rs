@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use tapewright_schemas::conversation::Outcome;
 use tapewright_schemas::summary::{Hang, Method, Peer, Report, Totals};
 use tapewright_schemas::tape::{GapTotal, Incomplete};
 
@@ -340,9 +341,14 @@ pub(super) fn hang(one: &Hang) -> String {
     if let Some(since) = one.since_ms {
         let _never_fails = write!(line, ", pending since {}", duration(since));
     }
-    let _never_fails = write!(line, ", {}", one.closed.word());
-    if let Some(waited) = one.waited_ms {
-        let _never_fails = write!(line, " after {}", duration(waited));
+    // Nothing is known after the last event.
+    if one.closed == Outcome::StillPending && one.waited_ms.is_some_and(|waited| waited <= 0.0) {
+        line.push_str(", pending at the end of the recording");
+    } else {
+        let _never_fails = write!(line, ", {}", one.closed.word());
+        if let Some(waited) = one.waited_ms {
+            let _never_fails = write!(line, " after {}", duration(waited));
+        }
     }
     if let Some(fault) = &one.fault {
         let _never_fails = write!(line, ", by the fault {}", effect::fault(fault));

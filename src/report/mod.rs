@@ -2,7 +2,9 @@
 //! runs, except for the messages of `-v` on standard error.
 
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 
+use clap::CommandFactory as _;
 use clap::error::{ContextKind, ErrorKind};
 
 use crate::exit::Exit;
@@ -108,14 +110,38 @@ fn misplaced(word: &str, usage: &str) -> Option<String> {
     if word.starts_with('-') {
         return None;
     }
-    if usage.contains("--capture <") {
+    let command = command_of(usage);
+    let is_recording = reads_capture(&command) && Path::new(word).exists();
+    if is_recording || usage.contains("--capture <") {
         return Some(format!("give a recording with `--capture {}`", safe(word)));
     }
     let takes_server = usage.contains("[COMMAND]") || usage.contains("-- <");
     takes_server.then(|| {
-        "put `--` before the command of the server: tapewright record [OPTIONS] -- COMMAND [ARGS…]"
-            .to_owned()
+        let command = command.join(" ");
+        format!(
+            "put `--` before the command of the server: tapewright {command} [OPTIONS] -- COMMAND [ARGS…]"
+        )
     })
+}
+
+/// The words of the command in a usage line, without the program's name.
+fn command_of(usage: &str) -> Vec<&str> {
+    let words = usage.split_whitespace();
+    let words = words.skip_while(|word| *word != "tapewright").skip(1);
+    let is_name = |word: &&str| word.starts_with(|first: char| first.is_ascii_lowercase());
+    words.take_while(is_name).collect()
+}
+
+/// Whether a command reads a recording with `--capture`.
+fn reads_capture(command: &[&str]) -> bool {
+    let mut program = crate::cli::Arguments::command();
+    program.build();
+    let below = |above: &clap::Command, name: &&str| above.find_subcommand(name).cloned();
+    let found = command
+        .iter()
+        .try_fold(program, |above, name| below(&above, name));
+    let is_capture = |arg: &clap::Arg| arg.get_long() == Some("capture") && !arg.is_hide_set();
+    found.is_some_and(|found| found.get_arguments().any(is_capture))
 }
 
 /// An error with its causes on one line.

@@ -1,6 +1,7 @@
 //! What `wrap` and `unwrap` report about clients' configurations.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use serde_json::{Value, json};
 use tapewright_clients::{Note, Refusal, RefusalReason, Server, Transport};
@@ -27,8 +28,9 @@ impl ServerOutcome {
     }
 
     /// It is recorded from now on.
-    pub(crate) fn wrapped(file: &ClientFile, name: &str, is_secret: bool) -> Self {
-        let mut said = Self::of("wrapped", file, name);
+    pub(crate) fn wrapped(file: &ClientFile, name: &str, is_secret: bool, is_dry: bool) -> Self {
+        let what = if is_dry { "would wrap" } else { "wrapped" };
+        let mut said = Self::of(what, file, name);
         if is_secret {
             said.below.push(
                 "its arguments seem to contain a secret; the data for `unwrap` is in a private file (mode 0600)"
@@ -39,13 +41,21 @@ impl ServerOutcome {
     }
 
     /// It was recorded before.
-    pub(crate) fn already(file: &ClientFile, name: &str) -> Self {
-        Self::of("already wrapped:", file, name)
+    pub(crate) fn already(file: &ClientFile, name: &str, can_restore: bool) -> Self {
+        if can_restore {
+            return Self::of("already wrapped:", file, name);
+        }
+        Self::of(
+            "already wrapped elsewhere, and cannot be restored from here:",
+            file,
+            name,
+        )
     }
 
     /// It is restored.
-    pub(crate) fn unwrapped(file: &ClientFile, name: &str) -> Self {
-        Self::of("unwrapped", file, name)
+    pub(crate) fn unwrapped(file: &ClientFile, name: &str, is_dry: bool) -> Self {
+        let what = if is_dry { "would unwrap" } else { "unwrapped" };
+        Self::of(what, file, name)
     }
 
     /// Nothing is stored for it.
@@ -75,6 +85,16 @@ impl ServerOutcome {
         said.is_refusal = true;
         said
     }
+
+    /// Names the file with what was there before.
+    pub(crate) fn with_backup(mut self, backup: &Path) -> Self {
+        if backup.is_file() {
+            let path = safe(&backup.display().to_string());
+            let how = format!("restore it by hand from the backup: {path}");
+            self.below.push(how);
+        }
+        self
+    }
 }
 
 fn way_out(why: &RefusalReason) -> Option<String> {
@@ -82,24 +102,16 @@ fn way_out(why: &RefusalReason) -> Option<String> {
         RefusalReason::Credentials(_) => {
             "run a gateway, `tapewright record --listen 4000 --upstream URL`, and wrap with `--gateway http://127.0.0.1:4000/PATH`, the path being the URL's"
         }
-        RefusalReason::Edited(_) => {
-            "restore it by hand from the backup in the state folder, under `wrapped/`"
-        }
         _ => return None,
     };
     Some(text.to_owned())
 }
 
 /// The report on all servers.
-pub(crate) fn told(said: &[ServerOutcome], is_dry: bool) -> String {
+pub(crate) fn told(said: &[ServerOutcome]) -> String {
     let mut lines = Vec::new();
     for one in said {
-        let would = if is_dry && !one.is_refusal {
-            "would be "
-        } else {
-            ""
-        };
-        lines.push(format!("{would}{}", one.line));
+        lines.push(one.line.clone());
         lines.extend(one.below.iter().map(|line| format!("  {line}")));
     }
     if lines.is_empty() {

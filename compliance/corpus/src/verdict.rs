@@ -131,7 +131,7 @@ pub enum FailureReason {
     #[error("the header `{0}` is unexpected")]
     HeaderThere(String),
     /// Messages are framed in another way.
-    #[error("{count} lines on stdout are not messages; the first is {first}")]
+    #[error("{}", noise(*.count, .first))]
     Noise {
         /// The number of such lines.
         count: u64,
@@ -265,6 +265,13 @@ pub fn transport_name(transport: Applies) -> &'static str {
     match transport {
         Applies::Stdio => "stdio",
         Applies::Http => "HTTP",
+    }
+}
+
+fn noise(count: u64, first: &ShortValue) -> String {
+    match count {
+        1 => format!("a line on stdout is not a message: {first}"),
+        _ => format!("{count} lines on stdout are not messages; the first is {first}"),
     }
 }
 

@@ -40,6 +40,9 @@ pub enum DocumentError {
         /// The line number, from 1.
         line: usize,
     },
+    /// It does not even begin like one.
+    #[error("this is not a recording")]
+    NoRecording,
     /// JSON, but not in a known format.
     #[error("not a tape, cassette or capture")]
     Unknown,
@@ -62,6 +65,7 @@ impl DocumentError {
             Self::Syntax { .. } | Self::NotUtf8 { .. } => {
                 "if the file was cut short, export it again from its tape: `tapewright export TAPE --as cassette -o FILE`"
             }
+            Self::NoRecording => "give a tape, a cassette or a capture",
             Self::Unknown => {
                 "a tape begins with a line that has a member `tape`, a cassette has `version` and `exchanges`, a capture `server_label` and `exchanges`"
             }
@@ -99,6 +103,10 @@ pub(super) fn checked(text: &Bytes) -> Result<Bytes, DocumentError> {
             before.len() - start + 1,
         )
     };
+    let begins_well = matches!(bytes.first(), Some(b'{' | b'['));
+    if !begins_well && !is_grammatical(&bytes) {
+        return Err(DocumentError::NoRecording);
+    }
     if let Err(error) = std::str::from_utf8(&bytes) {
         return Err(DocumentError::NotUtf8 {
             line: line_at(error.valid_up_to()).0,

@@ -98,6 +98,12 @@ impl Corpora {
         if let Some(corpus) = self.find(version)? {
             return Ok(corpus);
         }
+        // A bare date is a revision, too.
+        if version.starts_with(|first: char| first.is_ascii_digit())
+            && let Some(corpus) = self.find(&format!("v{version}"))?
+        {
+            return Ok(corpus);
+        }
         let versions = self.versions();
         let all = || versions.iter().map(String::as_str);
         let hint = did_you_mean(version, all()).unwrap_or_else(|| {

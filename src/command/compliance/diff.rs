@@ -17,9 +17,9 @@ use crate::report::{self, corpora};
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// Revision that a suite was written against, such as v2024-11-05
+    /// Revision that a suite was written against, such as 2024-11-05
     from: String,
-    /// Revision to move to, such as v2025-06-18 or draft
+    /// Revision to move to, such as 2025-06-18 or draft
     to: String,
     /// Read the registry, and the corpora next to it, from here
     #[arg(long, value_name = "FILE")]
@@ -36,8 +36,8 @@ pub(crate) struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
-  tapewright compliance diff v2024-11-05 v2025-06-18
-  tapewright compliance diff v2025-11-25 v2026-07-28 --format markdown";
+  tapewright compliance diff 2024-11-05 2025-06-18
+  tapewright compliance diff 2025-11-25 2026-07-28 --format markdown";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Format {

@@ -1,6 +1,6 @@
 //! The families of codes that can be explained, each with its list and its pages.
 
-use super::{corpus, faults, invariants};
+use super::{answers, corpus, faults, invariants, suites};
 
 /// One family of codes.
 pub(super) struct Family {
@@ -13,4 +13,10 @@ pub(super) struct Family {
 }
 
 /// Every family. Add a new kind of code here.
-pub(super) const FAMILIES: &[Family] = &[invariants::FAMILY, corpus::FAMILY, faults::FAMILY];
+pub(super) const FAMILIES: &[Family] = &[
+    invariants::FAMILY,
+    corpus::FAMILY,
+    faults::FAMILY,
+    answers::FAMILY,
+    suites::FAMILY,
+];

@@ -1,9 +1,11 @@
 //! `tapewright explain`: explains the codes that the program prints.
 
+mod answers;
 mod corpus;
 mod families;
 mod faults;
 mod invariants;
+mod suites;
 
 use clap::Args;
 use tapewright_schemas::near::did_you_mean;
@@ -17,6 +19,7 @@ use crate::report::{self, Mistake};
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
     /// Code to explain, in upper or lower case [default: list all codes]
+    #[arg(allow_negative_numbers = true)]
     code: Option<String>,
 }
 
@@ -25,6 +28,8 @@ Examples:
   tapewright explain INV-012
   tapewright explain PROTO-002
   tapewright explain fault:hang
+  tapewright explain -32020
+  tapewright explain unknown-key
   tapewright explain";
 
 /// Prints the page of a code, or the list of all.

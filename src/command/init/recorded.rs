@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::command::export::tell_end;
-use crate::files::{NewFile, Recording, folder};
+use crate::files::{NewFile, Recording, folder, portable};
+use crate::report::figures::plural;
 use crate::report::{self, Mistake};
 use crate::suite::write::call::Calls;
 use crate::suite::write::server::Server;
@@ -83,11 +84,15 @@ fn tell_left_out(servers: &[Recorded]) {
     let unanswered: u64 = sum(|calls| calls.unanswered);
     let left_out: u64 = sum(|calls| calls.left_out);
     if unanswered > 0 {
-        report::note(&format!("omitted {unanswered} calls without an answer"));
+        report::note(&format!(
+            "omitted {unanswered} {} without an answer",
+            plural(unanswered, "call")
+        ));
     }
     if left_out > 0 {
         report::note(&format!(
-            "omitted {left_out} answers: too many, or too long"
+            "omitted {left_out} {}: too many, or too long",
+            plural(left_out, "answer")
         ));
     }
 }
@@ -140,7 +145,8 @@ pub(crate) fn write(draft: &Draft, output: Option<&Path>) -> anyhow::Result<()> 
     file.commit(None)
 }
 
-/// The path of a recording, relative to the folder of the suite if that is another one.
+/// The path of a recording for a suite: relative to the suite's folder if both are below the
+/// working folder, so that they can be moved together.
 fn seen_from(recording: &Path, output: Option<&Path>) -> String {
     let folder = |path: &Path| {
         let folder = path.parent().filter(|one| !one.as_os_str().is_empty());
@@ -150,8 +156,29 @@ fn seen_from(recording: &Path, output: Option<&Path>) -> String {
     let beside = output.is_none_or(|output| folder(output) == folder(recording));
     let path = if beside && output.is_some() {
         Path::new(".").join(name)
+    } else if let (Some(output), Some(recording)) = (
+        output.and_then(folder).and_then(|folder| below(&folder)),
+        folder(recording).and_then(|folder| below(&folder)),
+    ) {
+        return relative(&output, &recording.join(name));
     } else {
         fs::canonicalize(recording).unwrap_or_else(|_| recording.to_owned())
     };
     path.to_string_lossy().into_owned()
+}
+
+/// The path of a folder within the working folder.
+fn below(folder: &Path) -> Option<PathBuf> {
+    let here = fs::canonicalize(".").ok()?;
+    folder.strip_prefix(here).ok().map(Path::to_owned)
+}
+
+/// The path of a file as seen from a folder, both relative to the same place.
+fn relative(folder: &Path, file: &Path) -> String {
+    let common = folder.components().zip(file.components());
+    let common = common.take_while(|(one, other)| one == other).count();
+    let mut path = PathBuf::from(".");
+    path.extend(folder.components().skip(common).map(|_| ".."));
+    path.extend(file.components().skip(common));
+    portable(&path)
 }

@@ -85,10 +85,10 @@ pub(crate) struct HttpArguments {
     #[arg(hide_short_help = true, long, value_name = "COUNT", default_value_t = Limits::default().exchanges)]
     max_exchanges: usize,
     /// Time limit for a request head, and for idle connections
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "2m", value_parser = duration::parse)]
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "2m", value_parser = duration::limit)]
     head_timeout: Duration,
     /// Time limit for a pause within a request body
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "1m", value_parser = duration::parse)]
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "1m", value_parser = duration::limit)]
     body_timeout: Duration,
     /// Size limit for a request head
     #[arg(hide_short_help = true, long, value_name = "SIZE", default_value = "64KiB", value_parser = size::parse)]

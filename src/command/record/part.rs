@@ -31,6 +31,19 @@ pub(super) struct Part {
     pub(super) id: String,
     /// Where they are.
     pub(super) folder: PathBuf,
+    /// Whether this recorder made the folder.
+    is_new: bool,
+}
+
+/// A folder that this recorder made, which is removed if nothing is in it at the end.
+#[derive(Debug)]
+pub(super) struct NewFolder(PathBuf);
+
+impl Drop for NewFolder {
+    fn drop(&mut self) {
+        // Fails if something was recorded.
+        fs::remove_dir(&self.0).ok();
+    }
 }
 
 impl Part {
@@ -61,9 +74,19 @@ impl Part {
             let hint = "choose another folder, or move this one away";
             return mistake("already contains a recording", hint);
         }
+        let is_new = !folder.exists();
         output::folder(&folder)?;
         let folder = fs::canonicalize(&folder).context("the folder of the recording is gone")?;
-        Ok(Self { id: name, folder })
+        Ok(Self {
+            id: name,
+            folder,
+            is_new,
+        })
+    }
+
+    /// The folder, if this recorder made it.
+    pub(super) fn created(&self) -> Option<NewFolder> {
+        self.is_new.then(|| NewFolder(self.folder.clone()))
     }
 
     /// The recording that we were started in, if any.
@@ -82,6 +105,7 @@ impl Part {
         (folder.is_absolute() && folder.is_dir()).then(|| Self {
             id: id.to_owned(),
             folder,
+            is_new: false,
         })
     }
 
@@ -94,7 +118,8 @@ impl Part {
             format!("{PLAYED}={claims}")
         });
         let id = claims.unwrap_or_else(|| PLAYED.to_owned());
-        folder.is_dir().then_some(Self { id, folder })
+        let is_new = false;
+        folder.is_dir().then_some(Self { id, folder, is_new })
     }
 
     /// Whether it is being replayed.
@@ -180,6 +205,7 @@ mod tests {
         let part = Part {
             id: "20261125T024000Z-agent-7".to_owned(),
             folder: folder.path().join(NAME),
+            is_new: false,
         };
         assert_eq!(Part::of(&part.value()), None, "the folder does not exist");
         fs::create_dir(&part.folder).unwrap();

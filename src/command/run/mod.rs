@@ -11,7 +11,7 @@ mod revisions;
 mod servers;
 mod watch;
 
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -24,6 +24,7 @@ use self::watch::Watched;
 use crate::command::reporters;
 use crate::command::suites::Ready;
 use crate::exit::Exit;
+use crate::files::{is_yaml, suites};
 use crate::log;
 use crate::report::suite::View;
 use crate::report::{self, Mistake};
@@ -251,10 +252,10 @@ pub(crate) fn is_ci() -> bool {
 const DEFAULT_SUITES: [&str; 2] = ["tapewright.yaml", "mcptest.yaml"];
 
 /// The suites that are given, or the default one.
-pub(crate) fn named(suites: &[PathBuf], config: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
-    let named: Vec<PathBuf> = suites.iter().chain(config).cloned().collect();
+pub(crate) fn named(given: &[PathBuf], config: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
+    let named: Vec<PathBuf> = given.iter().chain(config).cloned().collect();
     if !named.is_empty() {
-        return crate::files::suites(&named);
+        return suites(&named);
     }
     let mut here = DEFAULT_SUITES.iter().map(PathBuf::from);
     let found = here.find(|path| path.is_file()).ok_or_else(|| {
@@ -275,7 +276,28 @@ impl Arguments {
     /// allowed here.
     fn named(&self) -> anyhow::Result<Vec<PathBuf>> {
         self.check()?;
+        self.check_record()?;
         named(&self.suites, &self.config)
+    }
+
+    /// Refuses `--record FOLDER`, where the folder would be taken for a suite.
+    fn check_record(&self) -> anyhow::Result<()> {
+        if !matches!(self.run.record, Some(None)) {
+            return Ok(());
+        }
+        let is_folder = |path: &&PathBuf| {
+            let text = path.to_string_lossy();
+            let is_new = !path.exists() && !is_yaml(path) && **path != *Path::new("-");
+            let is_empty = || path.is_dir() && suites(std::slice::from_ref(*path)).is_err();
+            is_empty() || is_new && (self.suites.len() > 1 || text.ends_with(is_separator))
+        };
+        let Some(folder) = self.suites.iter().find(is_folder) else {
+            return Ok(());
+        };
+        let folder = report::safe(&folder.to_string_lossy());
+        let what = format!("cannot read `{folder}`: not a suite");
+        let hint = format!("to record to this folder, write `--record={folder}`");
+        Err(Mistake::new(what, hint).into())
     }
 
     fn check(&self) -> anyhow::Result<()> {

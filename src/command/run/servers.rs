@@ -36,10 +36,10 @@ pub(crate) struct ServerArguments {
     #[arg(hide_short_help = true, long)]
     pub(super) insecure_skip_verify: bool,
     /// Time limit for each HTTP request
-    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::parse)]
+    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::limit)]
     pub(super) http_timeout: Option<Duration>,
     /// Time limit for connecting to a server
-    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::parse)]
+    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::limit)]
     pub(super) connect_timeout: Option<Duration>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct RunArguments {
     )]
     pub(super) retry: u32,
     /// Time limit for tests without `timeout_ms`; overrides the suite's
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse, conflicts_with = "capture")]
+    #[arg(long, value_name = "DURATION", value_parser = duration::limit, conflicts_with = "capture")]
     pub(super) timeout: Option<Duration>,
     /// Number of servers to test at the same time
     ///

@@ -13,6 +13,7 @@ use clap::{Args, Parser as _, ValueEnum};
 use tapewright_clients::{
     CLIENTS, Client, OriginalEntry, RecordOptions, RefusalReason, Scope, Transport, Wrapped, client,
 };
+use tapewright_proxy::http::origin::OriginUrl;
 use tapewright_schemas::near::did_you_mean;
 use tapewright_schemas::order::Order as _;
 
@@ -174,6 +175,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         return Err(Mistake::new(what, "omit it").into());
     }
     arguments.fit()?;
+    arguments.check_gateway()?;
     let (client, files) = arguments.which.files()?;
     let mut met = Vec::new();
     for file in &files {
@@ -194,7 +196,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             change.carry_out()?;
         }
     }
-    report::out(&words::told(&said, is_dry))?;
+    report::out(&words::told(&said))?;
     if !is_dry && !changed.is_empty() {
         report::out(&changed::notes(client, &changed))?;
     }
@@ -212,6 +214,19 @@ impl Arguments {
             let first = text.lines().next().unwrap_or_default();
             let what = format!("`record` does not take these options: {first}");
             Mistake::new(what, "only options of `record` can follow `--`")
+        })?;
+        Ok(())
+    }
+
+    /// Refuses what no client could connect to.
+    fn check_gateway(&self) -> anyhow::Result<()> {
+        let Some(url) = &self.gateway else {
+            return Ok(());
+        };
+        OriginUrl::parse(url).map_err(|why| {
+            // A bad URL may contain a secret, and is not repeated.
+            let what = format!("invalid URL in `--gateway`: {why}");
+            Mistake::new(what, "write it like `http://127.0.0.1:4000/mcp`")
         })?;
         Ok(())
     }
@@ -244,12 +259,16 @@ impl Arguments {
                 _ => document.wrap(&name, &how),
             };
             said.push(match done {
-                Ok(Wrapped::Already) => ServerOutcome::already(&file, &name),
+                // `wrap --list` says the same of it.
+                Ok(Wrapped::Already) => {
+                    let can_restore = is_ours || !server.transport.is_recorder();
+                    ServerOutcome::already(&file, &name, can_restore)
+                }
                 Ok(Wrapped::Changed(new, kept)) => {
                     edits.extend(new);
                     let is_secret = shown.learn(&server.transport);
                     store.keep(kept);
-                    ServerOutcome::wrapped(&file, &name, is_secret)
+                    ServerOutcome::wrapped(&file, &name, is_secret, self.which.dry_run)
                 }
                 Err(refusal) => ServerOutcome::refused(&file, &name, &refusal),
             });

@@ -7,7 +7,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
@@ -72,6 +72,11 @@ impl Store {
         servers.find(|kept| kept.name == name)
     }
 
+    /// The client's file as it was before the first change.
+    pub(super) fn backup(&self) -> &Path {
+        &self.backup
+    }
+
     /// Whether nothing is stored.
     pub(super) fn is_empty(&self) -> bool {
         self.contents.servers.is_empty()
@@ -122,7 +127,7 @@ impl Store {
     }
 }
 
-fn write(path: &std::path::Path, bytes: &[u8]) -> anyhow::Result<()> {
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let mut file = NewFile::create(path)?;
     file.writer().write_all(bytes)?;
     file.commit(None)

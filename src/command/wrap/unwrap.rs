@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &UnwrapArguments) -> anyhow::Result<Exit> {
             change.carry_out()?;
         }
     }
-    report::out(&words::told(&said, which.dry_run))?;
+    report::out(&words::told(&said))?;
     if !which.dry_run && !changed.is_empty() {
         report::out(&changed::notes(client, &changed))?;
     }
@@ -84,9 +84,12 @@ fn restore(
                 edits.extend(restored.edits);
                 shown.learn(&server.transport);
                 store.forget(&name);
-                said.push(ServerOutcome::unwrapped(&file, &name));
+                said.push(ServerOutcome::unwrapped(&file, &name, which.dry_run));
             }
-            Err(why) => said.push(ServerOutcome::refused(&file, &name, &why.into())),
+            Err(why) => {
+                let backup = store.backup();
+                said.push(ServerOutcome::refused(&file, &name, &why.into()).with_backup(backup));
+            }
         }
     }
     edits.order_by_key(|edit| edit.range.start);

@@ -142,8 +142,12 @@ impl Part<'_> {
         }
         let lacks = match self.kind {
             FileKind::Tape => None,
-            FileKind::Cassette if self.timed => Some("stderr, faults or findings"),
-            FileKind::Cassette => Some("times, stderr, faults or findings"),
+            FileKind::Cassette if self.timed => {
+                Some("stderr or findings, and faults only of unanswered requests")
+            }
+            FileKind::Cassette => {
+                Some("times, stderr or findings, and faults only of unanswered requests")
+            }
             FileKind::Capture => Some("times, stderr, HTTP heads, faults or findings"),
         };
         all.extend(lacks.map(|lacks| format!("a {} holds no {lacks}", self.kind.name())));

@@ -12,6 +12,7 @@ mod helps;
 mod inspect;
 mod inspect_http;
 mod language;
+mod mistakes;
 mod options;
 mod page;
 #[cfg(unix)]

@@ -75,7 +75,9 @@ fn what_a_file_cannot_know_is_said() {
     assert_eq!(run(folder.path(), &timed).0, 0);
     let (_, said, _) = run(folder.path(), &["show", "timed.json"]);
     assert!(
-        said.contains("a cassette holds no stderr, faults or findings"),
+        said.contains(
+            "a cassette holds no stderr or findings, and faults only of unanswered requests"
+        ),
         "{said}"
     );
     golden("show_cassette", folder.path(), &["show", "a.json"]);

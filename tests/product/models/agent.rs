@@ -198,4 +198,24 @@ fn what_cannot_be_recorded_is_refused_before_anything_is_started() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(said.contains(why), "{arguments:?}: {said}");
     }
+    // A failed start leaves nothing behind.
+    let left = std::fs::read_dir(folder.path().join("home"));
+    let left: Vec<_> = left.into_iter().flatten().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+    let mut record = tapewright();
+    record.args([
+        "record",
+        "--models",
+        "-o",
+        "mine/",
+        "--",
+        "no-such-program-of-anybody",
+    ]);
+    std::fs::create_dir(folder.path().join("mine")).unwrap();
+    let output = record.current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        folder.path().join("mine").is_dir(),
+        "the user's own folder stays"
+    );
 }

@@ -161,6 +161,25 @@ fn headers_are_copied_nowhere_and_a_gateway_takes_them() {
 }
 
 #[test]
+fn a_gateway_is_a_url_and_a_dry_run_says_what_would_happen() {
+    let home = Home::new();
+    let (path, before) = cursor(&home);
+    for (url, shown) in [("garbage", true), ("https://u:not-for-you-1234@", false)] {
+        let (output, said) = home.run(&["wrap", "far", "--client", "cursor", "--gateway", url]);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains("invalid URL in `--gateway`"), "{said}");
+        assert!(said.contains("http://127.0.0.1:4000/mcp"), "{said}");
+        assert!(shown || !said.contains("not-for-you"), "{said}");
+    }
+    let said = home.ok(&["wrap", "fs", "--client", "cursor", "--dry-run"]);
+    assert!(said.contains("would wrap `fs` in"), "{said}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), before);
+    home.ok(&["wrap", "fs", "--client", "cursor"]);
+    let said = home.ok(&["unwrap", "fs", "--client", "cursor", "--dry-run"]);
+    assert!(said.contains("would unwrap `fs` in"), "{said}");
+}
+
+#[test]
 fn what_was_edited_since_is_refused_and_the_rest_of_the_file_may_change() {
     let home = Home::new();
     let (path, before) = cursor(&home);
@@ -170,6 +189,20 @@ fn what_was_edited_since_is_refused_and_the_rest_of_the_file_may_change() {
     let (output, said) = home.run(&["unwrap", "fs", "--client", "cursor"]);
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("was changed since it was wrapped"), "{said}");
+    let backup = home
+        .kept()
+        .into_iter()
+        .find(|path| path.extension().unwrap() == "backup");
+    let backup = backup.expect("a backup").display().to_string();
+    assert!(said.contains(&backup), "{said}");
+    // `wrap` and `wrap --list` agree about it.
+    let broken = wrapped.replace("\"record\"", "\"record\", \"-v\"");
+    fs::write(&path, broken).unwrap();
+    for words in [&["wrap", "fs"][..], &["wrap", "--list"]] {
+        let said = home.ok(&[words, &["--client", "cursor"]].concat());
+        assert!(said.contains("wrapped elsewhere"), "{said}");
+        assert!(said.contains("cannot be restored from here"), "{said}");
+    }
     fs::write(&path, format!("{wrapped}\r\n// theirs")).unwrap();
     home.ok(&["unwrap", "fs", "--client", "cursor"]);
     assert_eq!(

@@ -14,9 +14,10 @@ use crate::report;
 pub(super) const SPEC: Spec = Spec {
     name: "explain_code",
     title: "Explain a code",
-    about: "What a code means: an invariant (INV-012), a compliance rule (PROTO-002) or a fault \
+    about: "What a code means: an invariant (INV-012), a compliance rule (PROTO-002), a fault \
         (fault:hang): what is asked for, why, where it is written, a session that holds it and \
-        one that breaks it. Without a code, every code with one line about it.",
+        one that breaks it; or an error code of an answer (-32020) or of a suite (unknown-key): what \
+        it means. Without a code, every code with one line about it.",
     input,
     output,
     is_live: false,
