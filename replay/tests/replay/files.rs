@@ -116,7 +116,7 @@ fn probes_are_served_beside_the_session() {
 fn a_bad_file_is_refused_with_the_place() {
     let deep = format!("{{\"version\":\"1\",\"exchanges\":{}", "[".repeat(2 << 20));
     let cases = [
-        ("", "ends too early"),
+        ("", "not a recording"),
         ("{\n  \"version\": \"1\",\n  oops\n}", "line 3, column 3"),
         (&SEED[..SEED.len() - 20], "line 10, column 121"),
         (

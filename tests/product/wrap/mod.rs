@@ -193,7 +193,7 @@ fn what_was_edited_since_is_refused_and_the_rest_of_the_file_may_change() {
         .kept()
         .into_iter()
         .find(|path| path.extension().unwrap() == "backup");
-    let backup = backup.expect("a backup").display().to_string();
+    let backup = native(&backup.expect("a backup").display().to_string());
     assert!(said.contains(&backup), "{said}");
     // `wrap` and `wrap --list` agree about it.
     let broken = wrapped.replace("\"record\"", "\"record\", \"-v\"");
