@@ -7,6 +7,7 @@ mod auth;
 mod authority;
 mod bodies;
 mod bridge;
+mod early;
 mod encoded_streams;
 mod encodings;
 mod ends;

@@ -25,9 +25,11 @@ use super::super::joined::Joined;
 use super::super::wire::{Trailing, Wired};
 use super::aside::Aside;
 use super::delivered::Delivered;
+use super::linger::{Closing, Lingering};
 use super::slots::{Busy, ConnectionSlot};
 use super::{Client, Handler, Limits, Phase};
 use crate::clock::runtime_now;
+use crate::system::sockets::{self, LocalStream};
 use tapewright_schemas::slices::Part as _;
 
 /// One connection.
@@ -56,7 +58,7 @@ impl<H: Handler> Served<H> {
         // connection.
         let Some(tls) = tls else {
             if let Some(Some(speaks)) = self.before_serving(first_bytes(&stream)).await {
-                self.serve(stream, speaks).await;
+                self.serve(stream, speaks, true).await;
             }
             return;
         };
@@ -66,7 +68,7 @@ impl<H: Handler> Served<H> {
                 Some(b"h2") => HttpVersion::Http2,
                 _ => HttpVersion::Http1,
             };
-            self.serve(stream, speaks).await;
+            self.serve(stream, speaks, true).await;
         }
     }
 
@@ -90,10 +92,17 @@ impl<H: Handler> Served<H> {
         } else {
             HttpVersion::Http1
         };
-        self.serve(stream, speaks).await;
+        self.serve(stream, speaks, true).await;
     }
 
-    async fn serve<S>(self, stream: S, speaks: HttpVersion)
+    /// Serves requests of this machine, over HTTP/1.1.
+    pub(super) async fn serve_local(self, stream: LocalStream) {
+        self.serve(stream, HttpVersion::Http1, sockets::CAN_HALF_CLOSE)
+            .await;
+    }
+
+    /// Serves requests. A client of a stream that `can_half_close` may close it after the last one.
+    async fn serve<S>(self, stream: S, speaks: HttpVersion, can_half_close: bool)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -107,10 +116,13 @@ impl<H: Handler> Served<H> {
         let builder = builder(&limits, speaks);
         let asked = Arc::new(AtomicBool::new(false));
         let first_request = Arc::clone(&asked);
-        let stream = Wired::new(Joined(stream), slot.wire.clone());
-        let place = Arc::clone(&slot);
+        let closing = Closing::new(Arc::clone(&slot), can_half_close);
+        let stream = Joined(Lingering::new(stream, Arc::clone(&closing)));
+        let stream = Wired::new(stream, slot.wire.clone());
+        let (place, closed) = (Arc::clone(&slot), Arc::clone(&closing));
         let service = service_fn(move |request| {
             first_request.store(true, Ordering::Relaxed);
+            closed.begins(&request);
             answer(handler.clone(), client, request, &place)
         });
         let served = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
@@ -120,6 +132,7 @@ impl<H: Handler> Served<H> {
         let mut course = Course {
             asked,
             slot,
+            closing,
             phase,
             speaks,
             head_time: limits.head_time,
@@ -150,6 +163,7 @@ struct Course {
     // Whether there was a request.
     asked: Arc<AtomicBool>,
     slot: Arc<ConnectionSlot>,
+    closing: Arc<Closing>,
     phase: watch::Receiver<Phase>,
     speaks: HttpVersion,
     head_time: Duration,
@@ -176,8 +190,11 @@ impl Course {
     async fn next(&mut self, mut begin: Pin<&mut Sleep>, mut grace: Pin<&mut Sleep>) -> Next {
         tokio::select! {
             () = begin.as_mut(), if self.waits => self.has_begun(begin),
-            // A request that has arrived meanwhile is still served.
             () = self.slot.asked() => {
+                if self.closing.hurry() {
+                    return Next::End;
+                }
+                // A request that has arrived meanwhile is still served.
                 self.leaves = true;
                 grace.as_mut().reset(runtime_now() + GRACE);
                 Next::Shut
@@ -221,6 +238,9 @@ impl Course {
 
     /// Handles a change of the server's phase.
     fn enters(&mut self, phase: Phase) -> Next {
+        if phase > Phase::Serving && self.closing.hurry() {
+            return Next::End;
+        }
         match phase {
             // There are no requests, so there is nothing to wait for.
             Phase::Draining if !self.asked.load(Ordering::Relaxed) => Next::End,

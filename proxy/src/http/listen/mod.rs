@@ -5,6 +5,7 @@ mod aside;
 mod connection;
 mod delivered;
 mod guard;
+mod linger;
 mod ours;
 mod slots;
 mod tls;
@@ -193,7 +194,7 @@ impl Listener {
                     workers.serve(&tasks, stream, |stream| connection.run(stream, tls));
                 }
                 Accepted::Unix(stream) => {
-                    tasks.spawn(connection.serve_decided(stream, false));
+                    tasks.spawn(connection.serve_local(stream));
                 }
             }
         }

@@ -39,6 +39,8 @@ pub(crate) struct ConnectionSlot {
     // When it became idle, in milliseconds since the start.
     since: AtomicU64,
     is_leaving: AtomicBool,
+    // It is closed, and waits for its client to close it.
+    is_lingering: AtomicBool,
     leave: Notify,
     _place: OwnedSemaphorePermit,
 }
@@ -87,6 +89,7 @@ impl ConnectionSlots {
             written: AtomicU64::new(0),
             since: AtomicU64::new(self.shared.now()),
             is_leaving: AtomicBool::new(false),
+            is_lingering: AtomicBool::new(false),
             leave: Notify::new(),
             _place: place?,
         });
@@ -99,7 +102,8 @@ impl ConnectionSlots {
         Some(slot)
     }
 
-    /// Asks the connections that have been idle longest to leave.
+    /// Asks connections to leave: first those that are closed, then those that have been idle
+    /// longest.
     fn make_room(&self) {
         // Dropping the last reference to a slot takes the lock.
         let all: Vec<Arc<ConnectionSlot>> = {
@@ -148,6 +152,11 @@ impl ConnectionSlot {
         self.idle_since().is_some()
     }
 
+    /// Notes whether the connection is closed, and only waits for its client.
+    pub(super) fn linger(&self, is_lingering: bool) {
+        self.is_lingering.store(is_lingering, Ordering::Relaxed);
+    }
+
     /// When the last request ended, to the millisecond, unless one is in progress.
     pub(super) fn free_since(&self) -> Option<Instant> {
         let since = Duration::from_millis(self.since.load(Ordering::Acquire));
@@ -159,7 +168,8 @@ impl ConnectionSlot {
         let since = self.since.load(Ordering::Acquire);
         let is_busy = self.requests.load(Ordering::Acquire) > 0;
         let is_written = self.wire.times() >= self.written.load(Ordering::Acquire);
-        (!is_busy && is_written).then_some(since)
+        let is_lingering = self.is_lingering.load(Ordering::Relaxed);
+        (!is_busy && is_written).then_some(if is_lingering { 0 } else { since })
     }
 }
 

@@ -17,6 +17,9 @@ pub type Stream = UnixStream;
 /// A connection that [`Listener`] accepted.
 pub(crate) type LocalStream = tokio::net::UnixStream;
 
+/// Whether one direction of a [`LocalStream`] can be closed before the other.
+pub(crate) const CAN_HALF_CLOSE: bool = true;
+
 /// Connects to the address of a `Listener`. Reads time out after `patience`.
 pub fn connect(path: &Path, patience: Duration) -> io::Result<Stream> {
     let stream = UnixStream::connect(path)?;

@@ -21,6 +21,9 @@ type Stream = std::net::TcpStream;
 /// A connection that [`Listener`] accepted.
 pub(crate) type LocalStream = NamedPipeServer;
 
+/// Whether one direction of a [`LocalStream`] can be closed before the other: not of a pipe.
+pub(crate) const CAN_HALF_CLOSE: bool = false;
+
 /// A connection to a named pipe. It is written before it is read: the system lets a write wait while
 /// another thread reads the same end.
 #[derive(Debug)]
