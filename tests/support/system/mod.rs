@@ -13,6 +13,6 @@ use self::windows as ours;
 #[cfg(unix)]
 pub(crate) use self::ours::marked;
 pub(crate) use self::ours::{
-    HOME, KILLS, STATE, STOPPED, assert_mode, make_executable, mark_written, output,
+    ANSWER_LIMIT, HOME, KILLS, STATE, STOPPED, assert_mode, make_executable, mark_written, output,
     peak_memory_kib, prepare, set_mode, signal, spawn, uninherited, without_console,
 };

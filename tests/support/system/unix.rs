@@ -54,6 +54,9 @@ pub(crate) const HOME: &str = "HOME";
 /// The variable with the folder for data of this user and machine.
 pub(crate) const STATE: &str = "XDG_STATE_HOME";
 
+/// How long a server that answers may take, in seconds.
+pub(crate) const ANSWER_LIMIT: &str = "3";
+
 /// How many recorders each test of `kill` kills.
 pub(crate) const KILLS: u64 = 200;
 

@@ -64,6 +64,9 @@ pub(crate) const HOME: &str = "USERPROFILE";
 /// The variable with the folder for data of this user and machine.
 pub(crate) const STATE: &str = "LOCALAPPDATA";
 
+/// How long a server that answers may take, in seconds: Wine takes seconds to start a process beside other tests.
+pub(crate) const ANSWER_LIMIT: &str = "15";
+
 /// How many recorders each test of `kill` kills: fewer than on Unix, since Wine takes half a second to start and kill one.
 pub(crate) const KILLS: u64 = 40;
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::{VERSIONS, report, scripted, text, untested, verdicts};
 use crate::support::http::Gateway;
+use crate::support::system::ANSWER_LIMIT;
 use crate::support::{peer, tapewright, wait};
 
 /// Several violations at once, so that there are findings.
@@ -56,7 +57,7 @@ fn over_stdio(version: &str, broken: &[&str]) {
         "--spec-version",
         version,
         "--timeout",
-        "3",
+        ANSWER_LIMIT,
         "--",
         &ours,
         "record",
@@ -97,7 +98,7 @@ fn over_http_a_recording_gives_the_verdicts_of_the_run() {
         let url = server.line["listening"].as_str().expect("a URL");
         let mut gateway = Gateway::to_url(url, &[]);
         let url = gateway.line["listening"].as_str().expect("a URL");
-        let before = ["--spec-version", version, "--timeout", "3"];
+        let before = ["--spec-version", version, "--timeout", ANSWER_LIMIT];
         let (live, _) = report(&[&before, ["--upstream", url].as_slice()].concat());
         gateway.signal("TERM");
         wait(&mut gateway.child, Duration::from_secs(10));

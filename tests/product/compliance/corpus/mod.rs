@@ -16,6 +16,7 @@ use std::process::Output;
 
 use serde_json::Value;
 
+use crate::support::system::ANSWER_LIMIT;
 use crate::support::{peer, tapewright};
 
 /// The versions, and the properties of each.
@@ -26,6 +27,9 @@ const VERSIONS: [&str; 5] = [
     "v2025-11-25",
     "v2026-07-28",
 ];
+
+/// How long to wait for an answer of a server that breaks rules, in seconds: most of them are answers that do not come.
+const SILENCE: &str = "3";
 
 /// `compliance run` with these arguments.
 fn run(arguments: &[&str]) -> Output {
@@ -57,9 +61,14 @@ fn scripted<'a>(peer: &'a str, broken: &[&'a str]) -> Vec<&'a str> {
 fn judged(version: &str, broken: &[&str]) -> (Value, i32) {
     let peer = peer().display().to_string();
     let server = scripted(&peer, broken);
+    let limit = if broken.is_empty() {
+        ANSWER_LIMIT
+    } else {
+        SILENCE
+    };
     report(
         &[
-            &["--spec-version", version, "--timeout", "3", "--"],
+            &["--spec-version", version, "--timeout", limit, "--"],
             server.as_slice(),
         ]
         .concat(),

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::Value;
 
 use super::scripted::Scripted;
-use super::{failed, judged, report, untested};
+use super::{SILENCE, failed, judged, report, untested};
 
 /// The violation, and the rules that find it.
 type Control = (&'static [&'static str], &'static [&'static str]);
@@ -38,7 +38,13 @@ const HTTP: &[(&str, &[Control])] = &[
 #[track_caller]
 fn judged_over_http(version: &str, broken: &[&str], fields: &[&str]) -> Value {
     let server = Scripted::start(broken);
-    let arguments = ["--spec-version", version, "--timeout", "3", "--upstream"];
+    let arguments = [
+        "--spec-version",
+        version,
+        "--timeout",
+        SILENCE,
+        "--upstream",
+    ];
     let (report, _) = report(&[&arguments, [server.url.as_str()].as_slice(), fields].concat());
     report
 }
