@@ -6,6 +6,7 @@ use std::time::Duration;
 use tapewright_replay::verify::{Check, Verdict};
 
 use super::diff::{definition, difference};
+use super::figures::plural;
 use super::formats::{Reportable, json};
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::exit::Exit;
@@ -20,14 +21,44 @@ pub(crate) struct Verified<'v> {
 }
 
 impl Verified<'_> {
-    /// The exit status: a comparison of nothing is not a success.
+    /// The exit status: a comparison of nothing, or of nothing but openings, is not a success.
     pub(crate) fn exit(&self) -> Exit {
         if self.drifted() > 0 {
             Exit::Fail
-        } else if self.same() == 0 {
-            Exit::Inconclusive
         } else {
-            Exit::Pass
+            self.exit_without_drift()
+        }
+    }
+
+    /// The exit status if no answer drifted, or every one that did was replaced.
+    pub(crate) fn exit_without_drift(&self) -> Exit {
+        match self.untold() {
+            Some(_) => Exit::Inconclusive,
+            None => Exit::Pass,
+        }
+    }
+
+    /// Why the checks do not tell whether the server answers as recorded, if they do not: no request
+    /// but an opening was sent.
+    fn untold(&self) -> Option<String> {
+        let others = || self.checks.iter().filter(|one| !one.is_opening());
+        if others().any(Check::was_sent) {
+            return None;
+        }
+        let after = self.after_opening();
+        Some(match others().count() {
+            0 => format!("the recording has no request{after}"),
+            1 => format!("the one recorded request{after} was not sent"),
+            count => format!("none of the {count} recorded requests{after} was sent"),
+        })
+    }
+
+    /// Words for where the other requests are, if there is an opening.
+    fn after_opening(&self) -> &'static str {
+        if self.checks.iter().any(Check::is_opening) {
+            " after the opening of the session"
+        } else {
+            ""
         }
     }
 
@@ -42,21 +73,31 @@ impl Verified<'_> {
 
     fn group(&self) -> Group {
         let tape = self.tape.display().to_string();
+        let checks = self.checks.iter().map(|check| row(check, &tape));
+        let untold = self.untold().map(|why| {
+            let name = format!("requests{}", self.after_opening());
+            untold_row(name, &why, &tape)
+        });
         Group {
-            rows: self.checks.iter().map(|check| row(check, &tape)).collect(),
+            rows: checks.chain(untold).collect(),
             title: tape,
             ..Group::default()
         }
     }
 
     fn json(&self) -> serde_json::Value {
-        serde_json::json!({
+        let mut document = serde_json::json!({
             "tape": self.tape.display().to_string(),
             "drifted": self.drifted(),
             "same": self.same(),
             "skipped": self.checks.len() - self.drifted() - self.same(),
             "checks": self.checks,
-        })
+        });
+        if let (Some(why), Some(members)) = (self.untold(), document.as_object_mut()) {
+            let why = serde_json::json!({ "why": why, "hint": HINT });
+            members.insert("inconclusive".to_owned(), why);
+        }
+        document
     }
 }
 
@@ -84,7 +125,16 @@ impl AllVerified<'_> {
             0 => String::new(),
             count => format!(", {count} not sent"),
         };
-        format!("{drifted} drifted, {same} the same{skipped}")
+        let inconclusive = |one: &&Verified<'_>| one.exit() == Exit::Inconclusive;
+        let inconclusive = match self.all.iter().filter(inconclusive).count() {
+            0 => String::new(),
+            _ if self.all.len() == 1 => "; inconclusive".to_owned(),
+            count => {
+                let recordings = plural(count as u64, "recording");
+                format!("; {count} {recordings} inconclusive")
+            }
+        };
+        format!("{drifted} drifted, {same} the same{skipped}{inconclusive}")
     }
 }
 
@@ -104,6 +154,21 @@ impl Reportable for AllVerified<'_> {
             all => json::text(&all),
         }
     }
+}
+
+/// What to do if no request but an opening was sent.
+const HINT: &str =
+    "record a session with an answered request that has no redacted value, and verify that";
+
+/// That none of these requests was sent, and what to do.
+fn untold_row(name: String, why: &str, tape: &str) -> Row {
+    let mut row = Row::new(Status::Inconclusive, "inconclusive", name);
+    row.heading = format!("inconclusive: {}", row.name);
+    tape.clone_into(&mut row.class);
+    row.spot = Some(Spot::file(tape));
+    let text = format!("{why}; {HINT}");
+    row.problems.push(Problem::new(Some(Level::Warning), &text));
+    row
 }
 
 /// One recorded request.

@@ -96,6 +96,19 @@ pub enum Verdict {
 }
 
 impl Check {
+    /// Whether the request only opens a session: its answer says nothing about what the server does
+    /// in one.
+    #[must_use]
+    pub fn is_opening(&self) -> bool {
+        is_opening(&self.method)
+    }
+
+    /// Whether the request was sent.
+    #[must_use]
+    pub fn was_sent(&self) -> bool {
+        !matches!(self.verdict, Verdict::Skipped { .. })
+    }
+
     /// Whether the live server gives another answer, or none.
     #[must_use]
     pub fn has_drifted(&self) -> bool {
@@ -208,7 +221,7 @@ impl VerifiedSession<'_> {
             .any(|take| {
                 let params = take.params.map(|span| self.script.source(span));
                 let method = self.script.method_of(&take);
-                matches!(method.as_str(), "initialize" | "server/discover")
+                is_opening(&method)
                     || params.is_some_and(|params| {
                         tapewright_schemas::era::own_version(&params).is_some()
                     })
@@ -297,6 +310,11 @@ impl VerifiedSession<'_> {
         }
         Ok(client)
     }
+}
+
+/// Whether a request of this method opens a session.
+fn is_opening(method: &str) -> bool {
+    matches!(method, "initialize" | "server/discover")
 }
 
 /// Why a take without an answer is not verified.

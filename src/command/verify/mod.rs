@@ -32,8 +32,9 @@ use crate::report::{self, Mistake};
 /// Requests are sent one at a time, in recorded order. Requests of the server get
 /// the recorded answers. By default, IDs, times and other values that are new in
 /// every session do not count as drift. A request with a redacted secret cannot be
-/// sent, and is reported as such. For a folder, every recording in it is verified,
-/// each in a session of its own.
+/// sent, and is reported as such; if none after the opening was sent, the exit
+/// status is 3. For a folder, every recording in it is verified, each in a session
+/// of its own.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_long_help = EXAMPLES)]
 pub(crate) struct Arguments {
@@ -133,7 +134,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             continue;
         }
         update::write(findings, &one.script, &one.path)?;
-        exits.push(left(findings));
+        exits.push(left(findings, verified));
     }
     Ok(Exit::worst(&exits))
 }
@@ -157,13 +158,13 @@ fn recordings(arguments: &Arguments) -> anyhow::Result<Vec<Verifying>> {
     recordings.collect()
 }
 
-/// What an update cannot fix: requests without any answer.
-fn left(findings: &Findings) -> Exit {
+/// What an update cannot fix: requests without any answer, and those that were never sent.
+fn left(findings: &Findings, verified: &Verified<'_>) -> Exit {
     let drifted = findings.checks.iter().filter(|check| check.has_drifted());
     if drifted.count() > findings.replaced() {
         Exit::Fail
     } else {
-        Exit::Pass
+        verified.exit_without_drift()
     }
 }
 

@@ -4,6 +4,7 @@
 mod drift;
 mod folder;
 mod refused;
+mod untold;
 
 use std::path::Path;
 use std::process::Command;
