@@ -10,6 +10,7 @@ use tapewright_corpus::recorded::{Recorded, Source};
 use tapewright_corpus::revision::Finder;
 use tapewright_corpus::rule::Applies;
 use tapewright_schemas::order::Order as _;
+use tapewright_schemas::recording::FileKind;
 use tapewright_schemas::tape::Ending;
 
 use super::Run;
@@ -88,6 +89,7 @@ pub(crate) fn run(paths: &[PathBuf], question: Question) -> anyhow::Result<Run> 
     let mut cut = false;
     for path in paths {
         let recording = Recording::open_slowly(path)?;
+        let is_tape = recording.kind() == FileKind::Tape;
         let source = source(&recording, &revision);
         let judge = match &mut recorded {
             None => recorded.insert(Recorded::new(&plan, source)),
@@ -100,7 +102,7 @@ pub(crate) fn run(paths: &[PathBuf], question: Question) -> anyhow::Result<Run> 
             judge.observe(event, envelope);
             Ok(())
         })?;
-        cut = matches!(frame.ending, Ending::CutShort { .. });
+        cut = is_cut(&frame.ending, is_tape);
     }
     let Some(judged) = recorded.map(|judge| judge.finish(cut)) else {
         return Err(Mistake::new("no recording given", "name one").into());
@@ -111,6 +113,14 @@ pub(crate) fn run(paths: &[PathBuf], question: Question) -> anyhow::Result<Run> 
     run.gaps = judged.gaps > 0;
     run.notes = notes(paths, run.gaps, judged.exchanges)?;
     Ok(run)
+}
+
+/// Whether events are missing without a gap among the events: only a tape has those.
+fn is_cut(ending: &Ending, is_tape: bool) -> bool {
+    match ending {
+        Ending::Footer(footer) => !footer.complete && !(is_tape && !footer.gaps.is_empty()),
+        _ => true,
+    }
 }
 
 /// The notes next to the verdicts.

@@ -209,6 +209,9 @@ pub enum Untested {
     /// It is about another transport.
     #[error("it is about {}", transport_name(*.0))]
     Transport(Applies),
+    /// It is about one transport, and the evidence does not show which one was used.
+    #[error("the recording does not show whether it was over stdio or HTTP")]
+    UnknownTransport,
     /// The evidence has no headers.
     #[error("the headers of the response are not known")]
     NoHead,
@@ -276,7 +279,7 @@ fn noise(count: u64, first: &ShortValue) -> String {
 }
 
 impl Untested {
-    /// Whether a better recording might decide it.
+    /// Whether the evidence lacks something that it should have.
     #[must_use]
     pub fn is_gap(&self) -> bool {
         matches!(
@@ -381,8 +384,8 @@ impl Verdict {
     }
 
     /// Combines two tests of the same thing: one failure is enough, and one success outweighs an
-    /// inconclusive result. Of two inconclusive reasons, one that a better recording might settle
-    /// is kept.
+    /// inconclusive result. Of two inconclusive reasons, one for which evidence is missing is
+    /// kept.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         match (self, other) {

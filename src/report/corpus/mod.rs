@@ -9,8 +9,10 @@ use std::path::Path;
 use tapewright_corpus::plan::{Broken, State};
 use tapewright_corpus::rule::Severity;
 use tapewright_corpus::score::{SECTIONS, Scorecard, SectionScore, section_name};
+use tapewright_corpus::verdict::Untested;
 
 use super::compliance::official;
+use super::figures::plural;
 use super::formats::Reportable;
 use super::model::{Group, Level, Problem, Report, Row, Spot, Status};
 use crate::command::compliance::run::{Gate, Judged, Other, Scored};
@@ -74,7 +76,14 @@ impl Scored {
     /// The notes next to the rows.
     fn said(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
-        let untested = self.card.applicable - self.card.tested;
+        let inconclusive = self.inconclusive().count();
+        if inconclusive > 0 {
+            let rules = plural(inconclusive as u64, "rule");
+            notes.push(format!(
+                "{inconclusive} {rules} inconclusive, because evidence is missing: check a complete recording, or run again"
+            ));
+        }
+        let untested = self.card.applicable - self.card.tested - inconclusive;
         if untested > 0 {
             let rules = if untested == 1 {
                 "rule was"
@@ -166,7 +175,12 @@ fn row(scored: &Scored, judged: &Judged) -> Row {
                 .map(|one| problem(level, one, scored))
                 .collect();
         }
-        State::Untested(why) => row.why = Some(why.to_string()),
+        // The word for it says as much.
+        State::Untested(why @ Untested::NotAsked) => row.why = Some(why.to_string()),
+        State::Untested(why) => {
+            let level = why.is_gap().then_some(Level::Warning);
+            row.problems.push(Problem::new(level, &why.to_string()));
+        }
         State::Inapplicable(why) => row.why = Some(why.to_string()),
         State::Pass { .. } => {}
     }
@@ -244,6 +258,10 @@ fn result(scored: &Scored) -> String {
     if !scored.card.failed_must.is_empty() {
         let failed = scored.card.failed_must.join(", ");
         let _never_fails = write!(text, "; MUST failed: {failed}");
+    }
+    let inconclusive: Vec<&str> = scored.inconclusive().collect();
+    if !inconclusive.is_empty() {
+        let _never_fails = write!(text, "; inconclusive: {}", inconclusive.join(", "));
     }
     text
 }

@@ -117,7 +117,7 @@ pub fn judge(assertion: &Assertion, seen: &Observation) -> Verdict {
         return Verdict::Untested(Untested::Transport(wanted));
     }
     if assertion.transport().is_some() && seen.transport.is_none() {
-        return Verdict::Untested(Untested::Gap);
+        return Verdict::Untested(Untested::UnknownTransport);
     }
     if seen.gap {
         return Verdict::Untested(Untested::Gap);

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use foldhash::quality::RandomState;
 use tapewright_schemas::conversation::Handle;
 use tapewright_schemas::event::{
-    ConduitId, Event, EventBody, Head, Peer, RequestHead, ResponseHead,
+    Carrier, ConduitId, Event, EventBody, Head, Peer, RequestHead, ResponseHead,
 };
 use tapewright_schemas::order::Order as _;
 
@@ -69,6 +69,12 @@ impl Conduits {
             EventBody::Opened(Peer::Process { .. }) => conduit.transport = Some(Applies::Stdio),
             EventBody::Opened(Peer::Client { .. } | Peer::Server { .. }) => {
                 conduit.transport = Some(Applies::Http);
+            }
+            // A cassette does not tell how its process was opened.
+            EventBody::Message { origin, .. }
+                if conduit.transport.is_none() && origin.carrier == Carrier::Line =>
+            {
+                conduit.transport = Some(Applies::Stdio);
             }
             EventBody::Head(head) => match head.as_ref() {
                 // The final one follows.

@@ -12,7 +12,8 @@ use crate::plan::AssertionIndex;
 use crate::rule::Applies;
 
 impl Recorded<'_> {
-    /// Ends the recording; another one of the same server follows. `cut` means that it has no end.
+    /// Ends the recording; another one of the same server follows. `cut` means that it has no end,
+    /// or lacks events at places that it does not show.
     ///
     /// The server's capabilities and lists remain known: conversations that were recorded
     /// separately are judged as one.
@@ -26,7 +27,8 @@ impl Recorded<'_> {
         self.recording += 1;
     }
 
-    /// Returns all results. `cut` means that the recording has no end.
+    /// Returns all results. `cut` means that the recording has no end, or lacks events at places
+    /// that it does not show.
     #[must_use]
     pub fn finish(mut self, cut: bool) -> Judged {
         self.end(cut);

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use serde_json::{Value, json};
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload, Peer,
+    Carrier, ConduitId, Direction, Event, EventBody, Gap, LineEnd, Offset, Payload, Peer,
 };
 
 mod memory;
@@ -338,6 +338,28 @@ fn noise_on_standard_output_is_no_line_of_the_protocol() {
     assert_eq!(one(&tape, &rule), Verdict::Pass);
     tape.line(Direction::ToClient, "listening on 3000");
     assert!(one(&tape, &rule).is_fail());
+}
+
+#[test]
+fn lines_tell_that_a_process_is_behind_them_even_if_nothing_says_how_it_was_opened() {
+    let rule = json!({ "expect": { "transport_observation": "line_delimited" } });
+    let of = |carrier: Carrier| {
+        let mut tape = Tape::opened();
+        tape.line(Direction::ToClient, "listening on 3000");
+        tape.events
+            .retain(|event| !matches!(event.body, EventBody::Opened(_)));
+        for event in &mut tape.events {
+            if let EventBody::Message { origin, .. } = &mut event.body {
+                origin.carrier = carrier;
+            }
+        }
+        one(&tape, &rule)
+    };
+    assert!(of(Carrier::Line).is_fail());
+    assert_eq!(
+        of(Carrier::Document),
+        Verdict::Untested(Untested::UnknownTransport)
+    );
 }
 
 #[test]

@@ -183,6 +183,15 @@ impl Scored {
         })
     }
 
+    /// The rules that could not be tested because evidence is missing.
+    pub(crate) fn inconclusive(&self) -> impl Iterator<Item = &str> {
+        let missing = |one: &&Judged| matches!(&one.state, State::Untested(why) if why.is_gap());
+        self.rules
+            .iter()
+            .filter(missing)
+            .map(|one| one.rule.id.as_str())
+    }
+
     /// Whether a failure is expected by the baseline.
     pub(crate) fn is_expected(&self, id: &str) -> bool {
         self.expectations
@@ -227,7 +236,10 @@ impl Scored {
         };
         if fails || self.gates.iter().any(|gate| !gate.passed) {
             Exit::Fail
-        } else if self.gaps || (self.card.tested == 0 && self.others.is_empty()) {
+        } else if self.gaps
+            || self.inconclusive().next().is_some()
+            || (self.card.tested == 0 && self.others.is_empty())
+        {
             Exit::Inconclusive
         } else {
             Exit::Pass

@@ -2,6 +2,7 @@
 
 mod asking;
 mod captured;
+mod cassettes;
 mod controls;
 mod formats;
 mod live;
