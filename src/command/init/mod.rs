@@ -18,6 +18,7 @@ use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
 use crate::files::output::Overwrite;
 use crate::log::{self, LogArguments};
+use crate::report::figures::plural;
 use crate::report::{self, Mistake};
 
 /// Write a suite for a server or from a recording
@@ -103,9 +104,32 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     if let Some(output) = output {
         log::suite_written(output, tests, stubs);
         report::note(&format!(
-            "wrote `{}`: {tests} tests, {stubs} more to complete",
-            report::safe(&output.display().to_string())
+            "wrote `{}`: {}",
+            report::safe(&output.display().to_string()),
+            contents(tests, stubs)
         ));
     }
     Ok(Exit::Pass)
+}
+
+/// What is in a suite, in words.
+fn contents(tests: usize, stubs: usize) -> String {
+    let tests = format!("{tests} {}", plural(tests as u64, "test"));
+    match stubs {
+        0 => tests,
+        _ => format!("{tests}; {stubs} more in comments, to complete by hand"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::contents;
+
+    #[test]
+    fn tests_are_counted_and_those_to_complete_only_if_there_are_any() {
+        assert_eq!(contents(1, 0), "1 test");
+        assert_eq!(contents(12, 0), "12 tests");
+        let both = "0 tests; 1 more in comments, to complete by hand";
+        assert_eq!(contents(0, 1), both);
+    }
 }

@@ -155,7 +155,7 @@ fn seen_from(recording: &Path, output: Option<&Path>) -> String {
     let name = recording.file_name().unwrap_or_default();
     let beside = output.is_none_or(|output| folder(output) == folder(recording));
     let path = if beside && output.is_some() {
-        Path::new(".").join(name)
+        return relative(Path::new(""), Path::new(name));
     } else if let (Some(output), Some(recording)) = (
         output.and_then(folder).and_then(|folder| below(&folder)),
         folder(recording).and_then(|folder| below(&folder)),
@@ -173,12 +173,38 @@ fn below(folder: &Path) -> Option<PathBuf> {
     folder.strip_prefix(here).ok().map(Path::to_owned)
 }
 
-/// The path of a file as seen from a folder, both relative to the same place.
+/// The path of a file as seen from a folder, both relative to the same place: `./a.json`,
+/// `../a.json`.
 fn relative(folder: &Path, file: &Path) -> String {
     let common = folder.components().zip(file.components());
     let common = common.take_while(|(one, other)| one == other).count();
-    let mut path = PathBuf::from(".");
-    path.extend(folder.components().skip(common).map(|_| ".."));
+    let above = folder.components().skip(common).count();
+    let mut path: PathBuf = std::iter::repeat_n("..", above).collect();
+    if above == 0 {
+        path.push(".");
+    }
     path.extend(file.components().skip(common));
     portable(&path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::relative;
+
+    #[test]
+    fn a_path_goes_up_only_as_far_as_needed_and_begins_with_one_kind_of_dots() {
+        for (folder, file, expected) in [
+            ("", "a.json", "./a.json"),
+            ("", "deep/a.json", "./deep/a.json"),
+            ("suites", "suites/a.json", "./a.json"),
+            ("suites", "a.json", "../a.json"),
+            ("suites/deep", "a.json", "../../a.json"),
+            ("suites/deep", "suites/other/a.json", "../other/a.json"),
+        ] {
+            let path = relative(Path::new(folder), Path::new(file));
+            assert_eq!(path, expected, "{folder} {file}");
+        }
+    }
 }
