@@ -257,6 +257,45 @@ mod tests {
         );
     }
 
+    /// Options for which 0 means something: no repetition, the oldest verdict.
+    const ZERO_IS_MEANT: [&str; 2] = ["retry", "verdict-cache"];
+
+    /// Gives 0 to every option of a command and those below it that takes an amount; returns how
+    /// many there are.
+    fn with_zero(all: &clap::Command, here: &clap::Command, words: &[&str]) -> usize {
+        let mut tried = 0;
+        for option in here.get_arguments() {
+            let takes = |name: &str| {
+                let names = option.get_value_names().unwrap_or_default();
+                names.iter().any(|one| one == name)
+            };
+            let is_amount = ["DURATION", "COUNT", "SIZE"].into_iter().any(takes);
+            let Some(name) = option.get_long().filter(|_| is_amount) else {
+                continue;
+            };
+            let zero = format!("--{name}=0");
+            let typed = words.iter().copied().chain([zero.as_str()]);
+            let kind = all
+                .clone()
+                .try_get_matches_from(typed)
+                .map_err(|error| error.kind());
+            let refused = kind.err() == Some(clap::error::ErrorKind::ValueValidation);
+            assert_eq!(refused, !ZERO_IS_MEANT.contains(&name), "{words:?} {zero}");
+            tried += 1;
+        }
+        let below = here.get_subcommands();
+        let below = below.map(|one| with_zero(all, one, &[words, &[one.get_name()]].concat()));
+        tried + below.sum::<usize>()
+    }
+
+    #[test]
+    fn zero_is_refused_wherever_it_cannot_be_meant() {
+        let mut all = Arguments::command();
+        all.build();
+        let tried = with_zero(&all, &all, &["tapewright"]);
+        assert!(tried > 30, "{tried}");
+    }
+
     #[test]
     fn a_filter_may_begin_with_a_dash_where_filters_stand() {
         let typed = |line: &str| {

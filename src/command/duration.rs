@@ -25,17 +25,17 @@ pub(crate) fn parse(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * seconds).map_err(|_| invalid())
 }
 
-/// Like `parse`, for a time limit: nothing is done within no time.
+/// Like `parse`, where no time at all cannot be meant: nothing is done within it.
 ///
 /// # Errors
 ///
 /// Those of `parse`, or it is zero.
-pub(crate) fn limit(text: &str) -> Result<Duration, String> {
-    let limit = parse(text)?;
-    if limit.is_zero() {
-        return Err("a time limit must be longer than 0".to_owned());
+pub(crate) fn positive(text: &str) -> Result<Duration, String> {
+    let duration = parse(text)?;
+    if duration.is_zero() {
+        return Err("it must be longer than 0, such as `200ms`, `5s` or `2m`".to_owned());
     }
-    Ok(limit)
+    Ok(duration)
 }
 
 #[cfg(test)]
@@ -59,13 +59,13 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_of_no_time_is_refused() {
-        assert_eq!(limit("1ms"), Ok(Duration::from_millis(1)));
+    fn no_time_is_refused_where_it_cannot_be_meant() {
+        assert_eq!(positive("1ms"), Ok(Duration::from_millis(1)));
         for text in ["0", "0ms", "0.0s"] {
-            let error = limit(text).unwrap_err();
+            let error = positive(text).unwrap_err();
             assert!(error.contains("longer than 0"), "{text}: {error}");
         }
-        assert!(limit("soon").unwrap_err().contains("invalid duration"));
+        assert!(positive("soon").unwrap_err().contains("invalid duration"));
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     /// Report requests that took longer than this as hangs
     ///
     /// Also if they were answered in the end.
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse, default_value = "30s")]
+    #[arg(long, value_name = "DURATION", value_parser = duration::positive, default_value = "30s")]
     hang_after: Duration,
     #[command(flatten)]
     prices: PriceArguments,

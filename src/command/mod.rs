@@ -4,6 +4,7 @@ pub(crate) mod behind;
 pub(crate) mod completions;
 pub(crate) mod compliance;
 pub(crate) mod control;
+pub(crate) mod count;
 pub(crate) mod demo;
 pub(crate) mod diff;
 pub(crate) mod duration;

@@ -23,6 +23,8 @@ pub(crate) struct MoneyArguments {
     #[arg(hide_short_help = true, long, value_name = "FILE")]
     prices: Option<PathBuf>,
     /// Stop asking models after this many US dollars, over all suites
+    ///
+    /// 0 asks none.
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     max_cost: Option<u64>,
 }
@@ -41,7 +43,7 @@ pub(crate) struct JudgeArguments {
     rejudge: bool,
     /// Ask judges again for verdicts older than this, such as `30d`
     ///
-    /// With `--record`, the new verdicts replace the recorded ones.
+    /// 0 asks again for all. With `--record`, the new verdicts replace the recorded ones.
     #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::parse)]
     verdict_cache: Option<Duration>,
 }

@@ -34,7 +34,7 @@ pub(crate) struct UpstreamArguments {
     #[arg(hide_short_help = true, long)]
     upstream_http2: bool,
     /// Time limit for connecting to the server
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "10s", value_parser = duration::limit)]
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "10s", value_parser = duration::positive)]
     connect_timeout: Duration,
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     control: ControlArguments,
     /// Report requests without an answer for this long [default: 30s]
-    #[arg(long, value_name = "DURATION", value_parser = duration::parse)]
+    #[arg(long, value_name = "DURATION", value_parser = duration::positive)]
     hang_after: Option<Duration>,
 }
 

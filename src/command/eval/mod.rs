@@ -10,6 +10,7 @@ use std::time::Duration;
 use clap::Args;
 use tapewright_proxy::clock::Clock;
 
+use crate::command::count;
 use crate::command::models::{JudgeArguments, MoneyArguments};
 use crate::command::reporters::{self, ReporterFile};
 use crate::command::run::{is_ci, named, progress};
@@ -59,7 +60,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     calibrate: Option<PathBuf>,
     /// Number of evaluations to run at the same time
-    #[arg(long, value_name = "COUNT", default_value_t = 4)]
+    #[arg(long, value_name = "COUNT", default_value_t = 4, value_parser = count::positive)]
     parallel: usize,
     /// Format of the report: pretty, json, junit, tap, github or markdown
     ///

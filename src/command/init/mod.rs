@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     all_tools: bool,
     /// Time limit for each answer
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::limit)]
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::positive)]
     timeout: Duration,
     /// Command that starts the server, with its arguments
     #[arg(last = true, value_name = "COMMAND")]

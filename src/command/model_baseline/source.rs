@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use tapewright_baselines::MOST_RUNS;
 
+use crate::command::count;
 use crate::command::models::dollars;
 use crate::command::variables::Variables;
 use crate::files::suites;
@@ -57,12 +58,14 @@ pub(super) struct ModelArguments {
         value_parser = clap::value_parser!(u64).range(1..=MOST_RUNS))]
     pub(super) runs: u64,
     /// Number of tests to run at the same time
-    #[arg(long, value_name = "COUNT", default_value_t = 8)]
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = count::positive)]
     pub(super) parallel: usize,
     /// Read token prices from this file, on top of the built-in ones
     #[arg(hide_short_help = true, long, value_name = "FILE")]
     pub(super) prices: Option<PathBuf>,
     /// Stop asking models after this many US dollars
+    ///
+    /// 0 asks none.
     #[arg(long, value_name = "DOLLARS", value_parser = dollars)]
     pub(super) max_cost: Option<u64>,
 }

@@ -14,6 +14,7 @@ use super::authority;
 use super::listen::{ListenArguments, MinTls};
 use super::size;
 use crate::command::behind;
+use crate::command::count;
 use crate::command::duration;
 use crate::command::upstream::UpstreamArguments;
 use crate::log;
@@ -68,7 +69,7 @@ pub(crate) struct HttpArguments {
     /// Close the files of a session after this time without traffic
     ///
     /// Only for a folder; connections stay open.
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "5m", value_parser = duration::parse)]
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "5m", value_parser = duration::positive)]
     session_idle: Duration,
     /// Serve Prometheus metrics on this address
     #[arg(hide_short_help = true, long, value_name = "ADDR")]
@@ -79,16 +80,16 @@ pub(crate) struct HttpArguments {
     /// Limit of open client connections
     ///
     /// New connections replace those that have been idle longest.
-    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value_t = Limits::default().connections)]
+    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value_t = Limits::default().connections, value_parser = count::positive)]
     max_connections: usize,
     /// Limit of concurrent HTTP exchanges
-    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value_t = Limits::default().exchanges)]
+    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value_t = Limits::default().exchanges, value_parser = count::positive)]
     max_exchanges: usize,
     /// Time limit for a request head, and for idle connections
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "2m", value_parser = duration::limit)]
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "2m", value_parser = duration::positive)]
     head_timeout: Duration,
     /// Time limit for a pause within a request body
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "1m", value_parser = duration::limit)]
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "1m", value_parser = duration::positive)]
     body_timeout: Duration,
     /// Size limit for a request head
     #[arg(hide_short_help = true, long, value_name = "SIZE", default_value = "64KiB", value_parser = size::parse)]
@@ -182,7 +183,7 @@ impl HttpArguments {
 
     fn limits(&self) -> Limits {
         Limits {
-            connections: self.max_connections.max(1),
+            connections: self.max_connections,
             exchanges: self.max_exchanges,
             head_bytes: self.max_head,
             head_time: self.head_timeout,

@@ -58,7 +58,9 @@ pub(crate) struct ListenArguments {
     )]
     tls_key: Option<PathBuf>,
     /// Time for open exchanges to finish after a signal to stop
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "5s", value_parser = duration::parse)]
+    ///
+    /// A second signal ends them at once.
+    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "5s", value_parser = duration::positive)]
     drain_timeout: Duration,
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Playing {
     #[arg(long, value_name = "PACE", default_value = "instant", value_parser = pace)]
     pace: f64,
     /// Longest recorded delay to reproduce
-    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::parse)]
+    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::positive)]
     pace_cap: Option<Duration>,
     #[command(flatten)]
     pub(super) mapping: Mapping,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use crate::command::count;
 use crate::command::duration;
 use crate::command::headers::HeaderArguments;
 use crate::report::Mistake;
@@ -36,10 +37,10 @@ pub(crate) struct ServerArguments {
     #[arg(hide_short_help = true, long)]
     pub(super) insecure_skip_verify: bool,
     /// Time limit for each HTTP request
-    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::limit)]
+    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::positive)]
     pub(super) http_timeout: Option<Duration>,
     /// Time limit for connecting to a server
-    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::limit)]
+    #[arg(hide_short_help = true, long, value_name = "DURATION", value_parser = duration::positive)]
     pub(super) connect_timeout: Option<Duration>,
 }
 
@@ -61,12 +62,12 @@ pub(crate) struct RunArguments {
     )]
     pub(super) retry: u32,
     /// Time limit for tests without `timeout_ms`; overrides the suite's
-    #[arg(long, value_name = "DURATION", value_parser = duration::limit, conflicts_with = "capture")]
+    #[arg(long, value_name = "DURATION", value_parser = duration::positive, conflicts_with = "capture")]
     pub(super) timeout: Option<Duration>,
     /// Number of servers to test at the same time
     ///
     /// Tests of one server always run in order.
-    #[arg(long, value_name = "COUNT", default_value_t = 8)]
+    #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = count::positive)]
     pub(super) parallel: usize,
     /// Protocol revision to use; one of those that the suite lists
     #[arg(

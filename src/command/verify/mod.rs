@@ -50,7 +50,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "POINTER")]
     ignore: Vec<String>,
     /// Time limit for each answer
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::limit)]
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration::positive)]
     timeout: Duration,
     /// Replace drifted answers in the cassette by the live ones
     #[arg(long)]

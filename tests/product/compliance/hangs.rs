@@ -145,7 +145,7 @@ fn what_can_be_mistyped_is_explained() {
         (&["--severity", "must"], "add `--check`"),
         (&["--all"], "add `--check`"),
         (&["--hang-after", "soon"], "invalid duration `soon`"),
-        (&["--hang-after", "0"], "--hang-after 30s"),
+        (&["--hang-after", "0"], "must be longer than 0"),
         (
             &["--check", "--select", "INV-999"],
             "unknown invariant `INV-999`",

@@ -53,7 +53,7 @@ pub(crate) struct Arguments {
     #[arg(short, long, value_name = "FILE", conflicts_with = "capture")]
     output: Option<PathBuf>,
     /// Time limit for each answer
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::limit)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::positive)]
     timeout: Duration,
     /// Command that starts the server, with its arguments
     #[arg(last = true, value_name = "COMMAND")]

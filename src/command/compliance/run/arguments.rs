@@ -77,7 +77,7 @@ pub(super) struct Choice {
     )]
     pub(super) capabilities: Option<Vec<String>>,
     /// Time limit for each answer
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::limit)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration::positive)]
     pub(super) timeout: Duration,
 }
 
