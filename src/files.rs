@@ -288,6 +288,16 @@ pub(crate) fn unreadable(path: &Path, why: &str, hint: &str) -> anyhow::Error {
     Mistake::new(format!("cannot read `{path}`: {}", report::safe(why)), hint).into()
 }
 
+/// The error for a document that is no recording. A suite is called one, with the command for it.
+pub(crate) fn no_recording(path: &Path, error: &DocumentError) -> anyhow::Error {
+    if !suite::is_suite(path) {
+        return unreadable(path, &error.to_string(), error.hint());
+    }
+    let shown = report::safe(&path.display().to_string());
+    let hint = format!("run it with `tapewright run {shown}`");
+    unreadable(path, "this is not a recording but a suite", &hint)
+}
+
 /// The content of a file, and a handle that shares the position of its reader.
 fn read(path: &Path) -> anyhow::Result<(Contents, File)> {
     let io = |error: std::io::Error| io_error(path, &error);
@@ -313,15 +323,7 @@ fn read(path: &Path) -> anyhow::Result<(Contents, File)> {
             let recording = Box::new(document.recording());
             Ok((Contents::Document(document, recording), handle))
         }
-        Err(error) => {
-            let is_suite = matches!(error, DocumentError::NoRecording) && is_yaml(path);
-            let hint = if is_suite {
-                "for a suite use `tapewright run`"
-            } else {
-                error.hint()
-            };
-            Err(unreadable(path, &error.to_string(), hint))
-        }
+        Err(error) => Err(no_recording(path, &error)),
     }
 }
 

@@ -56,6 +56,29 @@ fn suites_of(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
+/// Whether a file is a suite: YAML by its name, with a block of a suite.
+pub(super) fn is_suite(path: &Path) -> bool {
+    if !is_yaml(path) {
+        return false;
+    }
+    let text = Disk.read(path, tapewright_config::MAX_FILE_BYTES);
+    let text = text.ok().and_then(|text| String::from_utf8(text).ok());
+    let document = text.and_then(|text| tapewright_config::to_json(&text));
+    document.is_some_and(|document| BLOCKS.iter().any(|block| document.get(block).is_some()))
+}
+
+/// Blocks that suites and their imports consist of.
+const BLOCKS: [&str; 8] = [
+    "servers",
+    "tools",
+    "resources",
+    "prompts",
+    "compliance",
+    "agents",
+    "evals",
+    "imports",
+];
+
 /// Whether a file is YAML by its name.
 pub(crate) fn is_yaml(path: &Path) -> bool {
     let ending = path.extension();

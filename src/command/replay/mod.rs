@@ -323,7 +323,7 @@ pub(crate) fn unloadable(path: &Path, error: tapewright_replay::LoadError) -> an
             "check the path and its permissions",
         ),
         tapewright_replay::LoadError::Document(error) => {
-            files::unreadable(path, &error.to_string(), error.hint())
+            files::no_recording(path, &error)
         }
         tapewright_replay::LoadError::Tape(error) => files::tape_error(path, &error),
         other => anyhow::Error::new(other).context(files::unreadable(

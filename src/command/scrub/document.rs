@@ -14,7 +14,7 @@ use tapewright_schemas::scrub::{self, FoundSecret};
 use super::ahead::{self, Part, Source};
 use super::draft::{Again, Draft, Taught};
 use super::{BUFFER, Found, Place};
-use crate::files::{NewFile, spool, unreadable};
+use crate::files::{NewFile, no_recording, spool, unreadable};
 use crate::report::progress::{Counted, Work};
 
 /// Scrubs one file, or with `check` only reports its secrets.
@@ -304,7 +304,7 @@ fn whole(path: &Path, rules: &Arc<Rules>, check: bool) -> anyhow::Result<Found> 
     let io = |error: io::Error| unreadable(path, &error.to_string(), HINT);
     let text = fs::read(path).map_err(io)?;
     if let Err(error) = Document::read(text.clone()) {
-        return Err(unreadable(path, &error.to_string(), error.hint()));
+        return Err(no_recording(path, &error));
     }
     let mut redactor = Redactor::new(Arc::clone(rules));
     redactor.adopt(&text);

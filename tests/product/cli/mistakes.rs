@@ -89,10 +89,49 @@ fn what_is_no_recording_is_called_so() {
     }
     refused_with(
         folder.path(),
+        &[("diff passwd passwd", "this is not a recording")],
+    );
+}
+
+#[test]
+fn a_suite_that_is_given_as_a_recording_is_called_one_by_every_command() {
+    let suite = "servers:\n  s: { command: x }\n";
+    let folder = folder(&[
+        ("suite.yaml", suite),
+        ("flow.yml", "{ servers: { s: { command: x } } }\n"),
+        ("other.yaml", "name: something else\n"),
+    ]);
+    for command in [
+        "compliance doctor --capture",
+        "compliance invariants --capture",
+        "compliance run --capture",
+        "diff suite.yaml",
+        "export --as cassette -o out.json",
+        "init -o out.yaml",
+        "inspect",
+        "replay",
+        "scrub",
+        "scrub --check",
+        "show",
+        "verify --upstream http://127.0.0.1:1/mcp",
+        "view",
+    ] {
+        let typed = format!("{command} suite.yaml");
+        let said = refused(folder.path(), &typed);
+        for part in [
+            "`suite.yaml`: this is not a recording but a suite",
+            "run it with `tapewright run suite.yaml`",
+        ] {
+            assert!(said.contains(part), "{typed}: {said}");
+        }
+    }
+    let kept = fs::read_to_string(folder.path().join("suite.yaml")).unwrap();
+    assert_eq!(kept, suite);
+    refused_with(
+        folder.path(),
         &[
-            ("diff passwd passwd", "this is not a recording"),
-            ("show suite.yaml", "for a suite use `tapewright run`"),
-            ("inspect suite.yaml", "for a suite use `tapewright run`"),
+            ("show flow.yml", "`tapewright run flow.yml`"),
+            ("show other.yaml", "give a tape, a cassette or a capture"),
         ],
     );
 }
