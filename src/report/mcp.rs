@@ -9,7 +9,7 @@ use tapewright_schemas::summary::Hang;
 use super::diff::Differing;
 use super::figures::{duration, plural, size};
 use super::{body, inspect, safe};
-use crate::command::compliance::{Server, Verdicts};
+use crate::command::compliance::{Server, SessionVerdict, Verdicts};
 use crate::command::mcp::answer::Piece;
 
 /// One line below the other.
@@ -121,6 +121,9 @@ pub(crate) fn findings(
         "{}: {sessions} {word}; {failed} {broken} broken, {held} held, {unsure} cannot be known\n",
         safe(name)
     );
+    for server in verdicts.servers.iter().take(SESSIONS) {
+        let _never_fails = writeln!(text, "{}", session(server));
+    }
     if !lines.is_empty() {
         let _never_fails = write!(text, "\n{}", listed(lines));
     }
@@ -128,6 +131,34 @@ pub(crate) fn findings(
         let _never_fails = write!(text, "\nnote: {}\n", safe(note));
     }
     text
+}
+
+/// How many sessions the text mentions one by one.
+const SESSIONS: usize = 20;
+
+/// What the verdicts say about one session.
+fn session(server: &Server) -> String {
+    let [failed, raced, held, unsure] = [
+        Status::Fail,
+        Status::Race,
+        Status::Pass,
+        Status::Inconclusive,
+    ]
+    .map(|status| server.count(status));
+    let said = match server.verdict() {
+        SessionVerdict::Broken => {
+            format!("broken: {failed} {}", plural(failed as u64, "invariant"))
+        }
+        SessionVerdict::Raced => format!("no invariant broken, but {raced} in a race"),
+        SessionVerdict::Clean if unsure == 0 => format!("clean: no invariant broken, {held} held"),
+        SessionVerdict::Clean => format!(
+            "clean as far as the {} shows: no invariant broken, {held} held",
+            server.kind.name()
+        ),
+        SessionVerdict::Unknown => "unknown: no invariant was tested".to_owned(),
+    };
+    let number = server.session.0;
+    format!("session {number} ({}): {said}", safe(&server.label))
 }
 
 /// One finding.

@@ -56,6 +56,31 @@ pub(crate) struct Server {
     pub(crate) origins: Vec<capture::Origin>,
 }
 
+/// What the verdicts together say about a session, as far as its recording shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SessionVerdict {
+    /// An invariant does not hold.
+    Broken,
+    /// No invariant is broken, and some were tested.
+    Clean,
+    /// An invariant would be broken, had the sender known.
+    Raced,
+    /// No invariant was tested.
+    Unknown,
+}
+
+impl SessionVerdict {
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Broken => "broken",
+            Self::Clean => "clean",
+            Self::Raced => "race",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 impl Server {
     /// The place of an event in the file, if it is a capture.
     pub(crate) fn origin(&self, seq: u64) -> Option<&capture::Origin> {
@@ -66,6 +91,28 @@ impl Server {
     /// The line of an event in the file, if it is a tape: events follow the header.
     pub(crate) fn line(&self, seq: u64) -> Option<u64> {
         (self.kind == FileKind::Tape).then(|| seq.saturating_add(1))
+    }
+
+    /// How many invariants have this status.
+    pub(crate) fn count(&self, status: Status) -> usize {
+        self.outcomes
+            .iter()
+            .filter(|one| one.status == status)
+            .count()
+    }
+
+    /// What the verdicts together say about the session.
+    pub(crate) fn verdict(&self) -> SessionVerdict {
+        let any = |status| self.count(status) > 0;
+        if any(Status::Fail) {
+            SessionVerdict::Broken
+        } else if any(Status::Race) {
+            SessionVerdict::Raced
+        } else if any(Status::Pass) {
+            SessionVerdict::Clean
+        } else {
+            SessionVerdict::Unknown
+        }
     }
 
     /// Whether an invariant failed, and no baseline expects it.
@@ -82,8 +129,7 @@ impl Verdicts {
 
     /// How many have this status, over all sessions.
     pub(crate) fn count(&self, status: Status) -> usize {
-        let outcomes = self.servers.iter().flat_map(|server| &server.outcomes);
-        outcomes.filter(|one| one.status == status).count()
+        self.servers.iter().map(|server| server.count(status)).sum()
     }
 
     /// Whether nothing failed and there is no hazard.

@@ -18,7 +18,7 @@ use crate::log::LogArguments;
 
 pub(crate) use self::baseline::Expectations;
 pub(crate) use self::doctor::{Examination, Examined};
-pub(crate) use self::judge::{Question, Server, Verdicts, judge};
+pub(crate) use self::judge::{Question, Server, SessionVerdict, Verdicts, judge};
 pub(crate) use self::official::Official;
 
 /// Check servers and recordings against the MCP specification

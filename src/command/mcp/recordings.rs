@@ -2,14 +2,19 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use anyhow::Context as _;
 use tapewright_proxy::record::is_written;
 use tapewright_schemas::near::did_you_mean;
 use tapewright_schemas::order::Order as _;
+use tapewright_schemas::recording::FileKind;
+use tapewright_schemas::redact::Redactor;
+use tapewright_schemas::scrub;
 
 use crate::command::record::target;
+use crate::command::redaction;
 use crate::files::{Recording, folder, portable};
 use crate::report::{Mistake, safe};
 
@@ -86,11 +91,14 @@ impl Recordings {
         }
     }
 
-    /// An opened recording. One that was made without redaction is never shown.
+    /// An opened recording. One that was made without redaction is never shown, nor is a capture
+    /// with a secret.
     pub(super) fn read(&self, name: &str) -> anyhow::Result<(Found, Recording)> {
         let found = self.find(name)?;
         let recording = Recording::open(&found.path)?;
-        if !recording.header().redacted {
+        // A capture has no place for a mark.
+        let is_clean = recording.kind() == FileKind::Capture && has_no_secret(&found.path)?;
+        if !recording.header().redacted && !is_clean {
             let what = format!("`{}` was recorded with its secrets", safe(name));
             let hint = "ask the user to take them out with `tapewright scrub FILE`";
             return Err(Mistake::new(what, hint).into());
@@ -167,6 +175,15 @@ fn plain(name: &str) -> bool {
     let parts: Vec<&str> = name.split('/').collect();
     let plain = |part: &&str| !part.is_empty() && !part.starts_with('.');
     is_recording && name.len() <= NAME_BYTES && parts.len() <= 2 && parts.iter().all(plain)
+}
+
+/// Whether a capture contains no secret that could be recognized.
+fn has_no_secret(path: &Path) -> anyhow::Result<bool> {
+    let text = fs::read(path)?;
+    let rules = redaction::built_in(&redaction::of_environment());
+    let mut redactor = Redactor::new(Arc::new(rules));
+    let found = scrub::document(&mut redactor, &text);
+    Ok(found.is_ok_and(|(_, places)| places.is_empty()))
 }
 
 fn mistake(named: &Path, why: &str) -> Mistake {

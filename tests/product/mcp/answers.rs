@@ -64,6 +64,64 @@ fn tools_tell_what_the_commands_tell() {
     assert!(asking.end().success());
 }
 
+/// The messages of a session in which nothing is wrong.
+const CLEAN: &str = r#"{"server_label":"adder","server_capabilities":{"tools":{}},"exchanges":[
+{"request":{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}},
+"response":{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}},
+{"request":{"jsonrpc":"2.0","method":"notifications/initialized"},"response":null},
+{"request":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add"}},
+"response":{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"1"}]}}}]}"#;
+
+#[test]
+fn a_captured_session_without_findings_is_said_to_be_clean() {
+    let folder = tempfile::tempdir().unwrap();
+    let broken = CLEAN.replace(
+        r#""content":[{"type":"text","text":"1"}]"#,
+        r#""content":1"#,
+    );
+    assert_ne!(broken, CLEAN);
+    fs::write(folder.path().join("clean.capture.json"), CLEAN).unwrap();
+    fs::write(folder.path().join("broken.capture.json"), broken).unwrap();
+    let mut asking = Asking::of(folder.path(), &[]);
+    for (name, verdict, findings, said) in [
+        ("clean.capture.json", "clean", 0, "(adder): clean"),
+        (
+            "broken.capture.json",
+            "broken",
+            1,
+            "(adder): broken: 1 invariant",
+        ),
+    ] {
+        let asked = json!({ "recording": name, "all": false });
+        let answer = asking.call("judge_recording", &asked);
+        let told = &answer["structuredContent"];
+        assert_eq!(told["judged"][0]["label"], "adder", "{told:#}");
+        assert_eq!(told["judged"][0]["verdict"], verdict, "{told:#}");
+        assert_eq!(told["judged"][0]["counts"], told["counts"], "{told:#}");
+        let found = told["findings"].as_array().unwrap();
+        assert_eq!(found.len(), findings, "{told:#}");
+        assert!(text(&answer).contains(said), "{answer:#}");
+    }
+    let listed = asking.told("list_recordings", &json!({}));
+    let listed = listed["recordings"].as_array().unwrap();
+    assert!(listed.iter().all(|one| one["redacted"].is_null()));
+}
+
+#[test]
+fn a_capture_with_a_secret_is_not_shown_until_it_is_scrubbed() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "secret.capture.json";
+    let key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+    let secret = CLEAN.replace(r#""text":"1""#, &format!(r#""text":"{key}""#));
+    fs::write(folder.path().join(name), secret).unwrap();
+    let mut asking = Asking::of(folder.path(), &[]);
+    let refused = asking.refused("judge_recording", &json!({ "recording": name }));
+    assert!(refused.contains("`tapewright scrub FILE`"), "{refused}");
+    printed(folder.path(), &["scrub", name]);
+    let told = asking.told("judge_recording", &json!({ "recording": name }));
+    assert_eq!(told["sessions"], 1);
+}
+
 #[test]
 fn a_step_holds_of_the_recording_that_it_was_written_from() {
     let folder = library();

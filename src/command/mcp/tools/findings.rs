@@ -17,18 +17,22 @@ use crate::report::compliance::json::finding;
 pub(super) const SPEC: Spec = Spec {
     name: "judge_recording",
     title: "Judge a recording",
-    about: "Which invariants of MCP the sessions of a recording break: for each finding the rule, \
-        who is at fault, what is wrong, and the messages that prove it. `explain_code` explains a \
-        rule; `show_exchange` shows the evidence.",
+    about: "Which invariants of MCP the sessions of a recording break, and which sessions are \
+        clean: for each finding the rule, who is at fault, what is wrong, and the messages that \
+        prove it. `explain_code` explains a rule; `show_exchange` shows the evidence.",
     input,
     output,
     is_live: false,
     call,
 };
 
+/// How many sessions are told about one by one.
+const SESSIONS: usize = 50;
 /// How many notes are told, and how long each may be, in bytes.
 const NOTES: usize = 10;
 const NOTE: usize = 500;
+/// How long the name of a server may be, in bytes.
+const LABEL: usize = 200;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,10 +62,20 @@ fn output() -> Value {
     asked::written(
         r#"{
         "type": "object",
-        "required": ["recording", "sessions", "counts", "findings", "notes", "next_cursor"],
+        "required": ["recording", "sessions", "judged", "counts", "findings", "notes", "next_cursor"],
         "properties": {
             "recording": { "type": "string" },
             "sessions": { "type": "integer", "description": "How many were judged." },
+            "judged": { "type": "array", "description": "Each of them, up to 50.", "items": {
+                "type": "object",
+                "required": ["session", "label", "verdict", "counts"],
+                "properties": {
+                    "session": { "type": "integer" },
+                    "label": { "type": "string", "description": "What its server is called." },
+                    "verdict": { "enum": ["broken", "race", "clean", "unknown"], "description": "clean: no invariant is broken, and some were tested; unknown: none was. What `inconclusive` counts, the recording does not show." },
+                    "counts": { "type": "object", "description": "How many invariants have which verdict.", "additionalProperties": { "type": "integer" } }
+                }
+            } },
             "counts": {
                 "type": "object",
                 "description": "How many invariants have which verdict, over all sessions.",
@@ -129,14 +143,25 @@ fn call(sources: &Sources, arguments: Map<String, Value>) -> anyhow::Result<Answ
     let told = json!({
         "recording": name,
         "sessions": verdicts.servers.len(),
-        "counts": counts(&verdicts),
+        "judged": verdicts.servers.iter().take(SESSIONS).map(judged).collect::<Vec<_>>(),
+        "counts": counts(|status| verdicts.count(status)),
         "findings": rows.values,
         "notes": notes,
     });
     Ok(Answer::new(told, text).going_on(&question, rows.next))
 }
 
-fn counts(verdicts: &Verdicts) -> Value {
+/// What the verdicts say about one session.
+fn judged(server: &Server) -> Value {
+    json!({
+        "session": server.session.0,
+        "label": cut(&server.label, LABEL),
+        "verdict": server.verdict().name(),
+        "counts": counts(|status| server.count(status)),
+    })
+}
+
+fn counts(count: impl Fn(Status) -> usize) -> Value {
     let all = [
         Status::Fail,
         Status::Race,
@@ -144,7 +169,7 @@ fn counts(verdicts: &Verdicts) -> Value {
         Status::Pass,
         Status::Vacuous,
     ];
-    let count = |status: Status| (status.name().to_owned(), json!(verdicts.count(status)));
+    let count = |status: Status| (status.name().to_owned(), json!(count(status)));
     Value::Object(all.map(count).into_iter().collect())
 }
 

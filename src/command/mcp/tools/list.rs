@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tapewright_schemas::event::EventBody;
+use tapewright_schemas::recording::FileKind;
 
 use super::Spec;
 use crate::command::mcp::answer::Answer;
@@ -131,7 +132,10 @@ fn row(found: &Found, budget: &mut u64) -> Option<Row> {
     set(&mut value, "kind", json!(recording.kind().name()));
     set(&mut value, "label", json!(header.label));
     set(&mut value, "created", json!(header.created));
-    set(&mut value, "redacted", json!(header.redacted));
+    // A capture has no place for a mark: it is shown if it has no secret.
+    if recording.kind() != FileKind::Capture {
+        set(&mut value, "redacted", json!(header.redacted));
+    }
     if found.bytes <= READ_BYTES && found.bytes <= *budget {
         *budget -= found.bytes;
         set(&mut value, "sessions", json!(sessions(recording)));
