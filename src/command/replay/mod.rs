@@ -322,9 +322,7 @@ pub(crate) fn unloadable(path: &Path, error: tapewright_replay::LoadError) -> an
             &error.to_string(),
             "check the path and its permissions",
         ),
-        tapewright_replay::LoadError::Document(error) => {
-            files::no_recording(path, &error)
-        }
+        tapewright_replay::LoadError::Document(error) => files::no_recording(path, &error),
         tapewright_replay::LoadError::Tape(error) => files::tape_error(path, &error),
         other => anyhow::Error::new(other).context(files::unreadable(
             path,
