@@ -79,6 +79,31 @@ impl Drop for SessionSlot<'_> {
     }
 }
 
+/// A server that has started, and is ended if its client has left meanwhile: nobody else knows it.
+struct Awaited(Option<Arc<Child>>);
+
+impl Awaited {
+    fn new(child: Arc<Child>) -> Self {
+        Self(Some(child))
+    }
+
+    /// The server, which its client now uses.
+    fn taken(mut self) -> Arc<Child> {
+        let Some(child) = self.0.take() else {
+            unreachable!("it is taken once");
+        };
+        child
+    }
+}
+
+impl Drop for Awaited {
+    fn drop(&mut self) {
+        if let Some(child) = self.0.take() {
+            child.end(SessionEnd::NeverBegun);
+        }
+    }
+}
+
 /// The upstream of a front, and how its links are recorded.
 pub struct Behind<P> {
     /// The upstream of each link.
@@ -188,9 +213,14 @@ impl Front {
             session,
         };
         let starter = Arc::clone(&self.starter);
-        let starting = tokio::task::spawn_blocking(move || starter.start(manner, keys));
+        let alive = starter.alive.token();
+        let starting = tokio::task::spawn_blocking(move || {
+            let child = starter.start(manner, keys).map(Awaited::new);
+            drop(alive);
+            child
+        });
         match starting.await {
-            Ok(Ok(child)) => Ok(child),
+            Ok(Ok(child)) => Ok(child.taken()),
             Ok(Err(error)) => {
                 let why = crate::bridge::chain(&error);
                 let cause = InPlaceCause::ServerNotStarted;

@@ -1,8 +1,9 @@
 //! Several providers of models behind one gateway.
 //!
 //! The first segment of a path is the name of the provider, as in `/anthropic/v1/messages`, and is
-//! removed before the request is forwarded. If no provider has that name, the wire determines it,
-//! so that an agent only needs the gateway's address.
+//! removed before the request is forwarded. If the path begins like one of an API, the wire
+//! determines the provider, so that an agent only needs the gateway's address. Any other first
+//! segment is the name of an unknown provider, whose key no other one may get.
 
 use std::sync::Arc;
 
@@ -57,7 +58,9 @@ impl Providers {
         if let Some(found) = self.0.iter().find(is_below) {
             return Ok((Arc::clone(&found.origin), Some(Arc::clone(&found.mount))));
         }
-        let named = by_wire(request)
+        let named = begins_like_an_api(path)
+            .then(|| by_wire(request))
+            .flatten()
             .and_then(|name| self.0.iter().find(|it| it.mount.get(1..) == Some(name)));
         let found = named.ok_or_else(|| self.unknown())?;
         Ok((Arc::clone(&found.origin), None))
@@ -76,6 +79,18 @@ impl Providers {
             why,
         )
     }
+}
+
+/// The first segments of paths of the known wires, besides versions.
+const OF_APIS: [&str; 4] = ["chat", "messages", "models", "responses"];
+
+/// Whether a path begins with a version, such as `v1` or `v1beta`, or like the path of a known wire.
+fn begins_like_an_api(path: &str) -> bool {
+    let first = path.split('/').nth(1).unwrap_or_default();
+    let is_version = first
+        .strip_prefix('v')
+        .is_some_and(|number| number.starts_with(|digit: char| digit.is_ascii_digit()));
+    is_version || OF_APIS.contains(&first)
 }
 
 /// The provider of a request, judging by its wire, or by the version at the start of its path.
@@ -151,6 +166,7 @@ mod tests {
                 None,
             ),
             ("/v1/models", None, "openai", None),
+            ("/chat/completions", None, "openai", None),
             (
                 "/v1/models",
                 Some(("anthropic-version", "2023-06-01")),
@@ -162,7 +178,16 @@ mod tests {
             let wanted = (format!("{host}.example"), mount.map(str::to_owned));
             assert_eq!(found(target, field), Some(wanted), "{target}");
         }
-        for target in ["/", "/anthropics/v1", "/mcp", "/healthz"] {
+        for target in [
+            "/",
+            "/anthropics/v1",
+            "/mcp",
+            "/healthz",
+            // Not configured: the key in it is not for the provider of the wire.
+            "/groq/openai/v1/chat/completions",
+            "/openrouter/api/v1/messages",
+            "/vendor/v1/responses",
+        ] {
             assert_eq!(found(target, None), None, "{target}");
         }
     }

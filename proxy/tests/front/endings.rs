@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use tapewright_proxy::front::FrontSettings;
 use tapewright_proxy::http::listen::Phase;
+use tapewright_proxy::upstream::{Link, OpenError, Upstream};
 
 use crate::client::INITIALIZE;
-use crate::fake::{Seen, plain};
+use crate::fake::{Fake, Seen, plain};
 use crate::front_server::FrontServer;
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
@@ -130,4 +131,42 @@ fn a_client_that_leaves_before_its_session_has_a_name_leaves_nothing_behind() {
     fake.next();
     drop(http);
     assert_eq!(fake.ended.next(), 1);
+}
+
+/// A server whose start takes until a test lets it go on.
+struct Slow {
+    fake: Fake,
+    starts: Arc<Seen<()>>,
+    go: Arc<Seen<()>>,
+}
+
+impl Upstream for Slow {
+    fn open(&self) -> Result<Link, OpenError> {
+        self.starts.push(());
+        self.go.next();
+        self.fake.open()
+    }
+}
+
+#[test]
+fn a_server_whose_client_is_gone_before_it_has_started_is_ended() {
+    let stateless = "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: server/discover\r\n";
+    let discover = r#"{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#;
+    for (fields, body) in [("", INITIALIZE), (stateless, discover)] {
+        let fake = plain("2025-11-25", |_, _| false);
+        let (starts, go) = (Arc::<Seen<()>>::default(), Arc::<Seen<()>>::default());
+        let mut front_server = FrontServer::of(Slow {
+            fake: fake.clone(),
+            starts: Arc::clone(&starts),
+            go: Arc::clone(&go),
+        });
+        let mut http = front_server.http();
+        http.begin_post(fields, body);
+        starts.next();
+        front_server.shut(Phase::Stopping);
+        assert!(http.is_closed());
+        go.push(());
+        front_server.ends();
+        assert_eq!(fake.ended.next(), 1);
+    }
 }
