@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &Arguments, before: &ServerArguments) -> anyhow::Re
         let exit = job.once(&mut Watched::default());
         let exit = exit.inspect_err(|error| {
             if !report::is_broken_pipe(error) {
-                job.report_unusable(&[format!("{error:#}")]);
+                job.report_unusable(&[job.first_suite(format!("{error:#}"))]);
             }
         })?;
         let interrupted = job.interrupted.load(Ordering::Relaxed);
@@ -81,13 +81,19 @@ struct Job<'a> {
     spent: Arc<AtomicU64>,
 }
 
+/// A suite that cannot be run.
+struct UnusableSuite {
+    path: PathBuf,
+    why: Vec<String>,
+}
+
 impl Job<'_> {
     /// Runs every suite, and reports once all have run. Notes the files that were read.
     fn once(&self, files: &mut Watched) -> anyhow::Result<Exit> {
         let mut loaded = match self.load(files)? {
             Ok(loaded) => loaded,
-            Err(why) => {
-                self.report_unusable(&why);
+            Err(unusable) => {
+                self.report_unusable(&unusable);
                 return Ok(Exit::Unusable);
             }
         };
@@ -117,12 +123,22 @@ impl Job<'_> {
         Ok(Exit::worst(&exits))
     }
 
+    /// Why nothing could be run, if that is not about one of several suites.
+    fn first_suite(&self, why: String) -> UnusableSuite {
+        UnusableSuite {
+            path: self.suites.first().cloned().unwrap_or_default(),
+            why: vec![why],
+        }
+    }
+
     /// Writes the reports for programs when nothing could be run. People have already seen why.
-    fn report_unusable(&self, why: &[String]) {
-        let suite = self.suites.first().map(|path| path.display().to_string());
-        let view = View::unusable(suite.unwrap_or_default(), why);
+    fn report_unusable(&self, unusable: &[UnusableSuite]) {
+        let views: Vec<View> = unusable
+            .iter()
+            .map(|suite| View::unusable(suite.path.display().to_string(), &suite.why))
+            .collect();
         let reporters = &self.arguments.reporters();
-        let Ok(text) = reporters::write(reporters, &[view], false) else {
+        let Ok(text) = reporters::write(reporters, &views, false) else {
             return;
         };
         if reporters::is_for_programs(reporters) || self.arguments.output.is_some() {
@@ -130,12 +146,13 @@ impl Job<'_> {
         }
     }
 
-    /// Loads every suite. If one cannot be used, returns the reasons, which are also printed.
-    fn load(&self, files: &mut Watched) -> anyhow::Result<Result<Vec<Run>, Vec<String>>> {
+    /// Loads every suite. If some cannot be used, returns those, with the reasons, which are also
+    /// printed.
+    fn load(&self, files: &mut Watched) -> anyhow::Result<Result<Vec<Run>, Vec<UnusableSuite>>> {
         files.note(self.suites.iter().cloned());
         let served = self.arguments.capture.capture.is_none();
         let timeout = self.arguments.run.timeout;
-        let mut loaded = Vec::new();
+        let (mut loaded, mut unusable) = (Vec::new(), Vec::new());
         for path in self.suites {
             let ready = Ready::load(path, &self.arguments.variables, served, |suite| {
                 let default = &mut suite.performance.default_timeout;
@@ -149,11 +166,18 @@ impl Job<'_> {
                 }
                 Err(refused) => {
                     files.note(refused.files);
-                    return Ok(Err(refused.why));
+                    unusable.push(UnusableSuite {
+                        path: path.clone(),
+                        why: refused.why,
+                    });
                 }
             }
         }
-        Ok(Ok(loaded))
+        Ok(if unusable.is_empty() {
+            Ok(loaded)
+        } else {
+            Err(unusable)
+        })
     }
 
     /// The selected cases of each suite, by number.

@@ -135,6 +135,22 @@ fn mistakes_of_the_suite_are_found_before_anything_runs() {
 }
 
 #[test]
+fn a_report_names_each_suite_that_cannot_be_used_and_no_other() {
+    let stage = Stage::new();
+    stage.write("good.yaml", &with_peer("tools: []\n"));
+    for name in ["bad.yaml", "worse.yaml"] {
+        stage.write(name, "foo: 1\n");
+    }
+    for format in ["junit", "tap", "github", "json", "markdown"] {
+        let said = stage.run(&["good.yaml", "bad.yaml", "worse.yaml", "--format", format]);
+        assert_eq!(said.status, 2, "{format}");
+        for (name, is_told) in [("good.", false), ("bad.", true), ("worse.", true)] {
+            assert_eq!(said.out.contains(name), is_told, "{format}: {}", said.out);
+        }
+    }
+}
+
+#[test]
 fn a_request_that_was_never_recorded_fails_loudly() {
     let stage = Stage::new();
     let cassette = r#"{"version":"1","exchanges":[

@@ -35,7 +35,7 @@ struct Limits {
 const LIMITS: Limits = Limits {
     pause: Duration::from_secs(5),
     longest: Duration::from_secs(30),
-    bytes: 256 << 20,
+    bytes: 32 << 20,
 };
 
 /// The maximum number of bytes that are discarded at once.
