@@ -118,7 +118,10 @@ pub(crate) fn run(paths: &[PathBuf], question: Question) -> anyhow::Result<Run> 
 /// Whether events are missing without a gap among the events: only a tape has those.
 fn is_cut(ending: &Ending, is_tape: bool) -> bool {
     match ending {
-        Ending::Footer(footer) => !footer.complete && !(is_tape && !footer.gaps.is_empty()),
+        Ending::Footer(footer) => {
+            let tells_gaps = is_tape && !footer.gaps.is_empty();
+            !footer.complete && !tells_gaps
+        }
         _ => true,
     }
 }
