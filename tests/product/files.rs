@@ -131,6 +131,23 @@ fn a_second_recording_takes_the_name_and_the_first_tape_a_number() {
 }
 
 #[test]
+fn a_second_tape_without_a_cassette_takes_the_name_unless_nothing_was_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let tape = folder.path().join("fs.tape.jsonl");
+    for requests in [1, 3, 0] {
+        assert!(pings(&tape, requests).success());
+    }
+    let requests = |name: &str| {
+        let tape = Tape::read(&folder.path().join(name));
+        tape.messages(Direction::ToServer).len()
+    };
+    assert_eq!(
+        ["fs.tape.jsonl", "fs.2.tape.jsonl", "fs.3.tape.jsonl"].map(requests),
+        [3, 1, 0]
+    );
+}
+
+#[test]
 fn an_empty_recording_never_replaces_a_cassette() {
     let folder = tempfile::tempdir().unwrap();
     let cassette = folder.path().join("fs.json");

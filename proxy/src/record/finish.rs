@@ -154,6 +154,22 @@ impl Projection<'_> {
             };
             let written = self.written(path, drafts.cassette, write_cassette);
             finished.cassette = self.one(path, before, written, finished);
+        } else if self.together {
+            self.name_tape(finished);
+        }
+    }
+
+    /// Gives a whole tape the name that was asked for, if it is the only file of the recording.
+    fn name_tape(&self, finished: &mut Finished) {
+        let ([tape], wanted) = (self.tapes, &self.target.tape) else {
+            return;
+        };
+        let whole = finished.lost.is_none() && finished.gaps.is_empty();
+        if tape != wanted && whole && together::is_answered(tape) {
+            // Without the lock it keeps its number.
+            if let Ok(_lock) = files::lock_folder(folder_of(wanted)) {
+                finished.tape = Some(together::join(tape, wanted));
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //!
 //! While it runs, a recording has a tape with the first unused number. When its cassette is named,
 //! the tape is renamed accordingly; an existing file of that name gets the tape's previous number.
+//! So does the tape of a recording without a cassette, if anything was answered.
 //! A cassette and its tape have the same modification time, which shows that they belong together:
 //! a cassette does not name its recording, so recording the same again yields the same file. All of
 //! this happens under the lock that the recorders of a folder share.
@@ -12,6 +13,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
+use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::tape::Reader;
 
 use super::names::{Target, numbered};
@@ -48,6 +50,21 @@ pub(super) fn join(tape: &Path, wanted: &Path) -> PathBuf {
             || !is_written(wanted) && files::exchange(tape, wanted).is_ok());
     // On failure both exist under their previous names.
     if is_done { wanted } else { tape }.to_path_buf()
+}
+
+/// Whether there is an answer on a tape: others take no name from a tape that exists.
+pub(super) fn is_answered(tape: &Path) -> bool {
+    let answered = || {
+        let mut reader = Reader::open(io::BufReader::new(File::open(tape).ok()?)).ok()?;
+        while let Some(event) = reader.next_event().ok()? {
+            let message = reader.envelope(&event);
+            if message.is_some_and(|message| matches!(message.kind, Kind::Response { .. })) {
+                return Some(());
+            }
+        }
+        None
+    };
+    answered().is_some()
 }
 
 /// Sets the modification time of a projection to that of its tape.
