@@ -164,6 +164,7 @@ pub fn verify(
             answers: Recorded::default(),
             names: Names::default(),
             redactor: &mut redactor,
+            unopened: false,
         };
         let greeted = session.greets_itself(&takes);
         for ordinal in takes {
@@ -210,6 +211,8 @@ struct VerifiedSession<'v> {
     answers: Recorded,
     names: Names,
     redactor: &'v mut Redactor,
+    /// Whether the server left `initialize` unanswered, so that no session was opened.
+    unopened: bool,
 }
 
 impl VerifiedSession<'_> {
@@ -243,11 +246,16 @@ impl VerifiedSession<'_> {
             took_ms: None,
             verdict: Verdict::Same,
         };
-        let Some(response) = take.response else {
-            check.verdict = Verdict::Skipped {
-                why: unanswered(take),
-            };
-            return Ok(check);
+        let response = match take.response {
+            Some(response) if !self.unopened => response,
+            recorded => {
+                let why = match recorded {
+                    Some(_) => "the server did not answer `initialize`".to_owned(),
+                    None => unanswered(take),
+                };
+                check.verdict = Verdict::Skipped { why };
+                return Ok(check);
+            }
         };
         let client = match &mut self.client {
             Some(client) => client,
@@ -267,6 +275,7 @@ impl VerifiedSession<'_> {
             Ok(reply) => reply,
             Err(ClientError::TimedOut { after, .. }) => {
                 let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+                self.unopened = check.method == "initialize";
                 check.verdict = Verdict::NoAnswer { after_ms };
                 return Ok(check);
             }

@@ -93,6 +93,26 @@ fn a_request_that_gets_no_answer_is_drift() {
 }
 
 #[test]
+fn nothing_more_is_sent_to_a_server_that_does_not_answer_initialize() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let recorded = cassette(&[opening(), call("1", "one")]);
+    fs::write(path.join("tape.json"), recorded).unwrap();
+    let mute = ["sh", "-c", "while read -r line; do :; done"];
+    let arguments = ["verify", "tape.json", "--timeout", "100ms", "--"];
+    let path_variable = std::env::var("PATH").unwrap();
+    let variables = [("PATH", path_variable.as_str())];
+    let done = run(path, &[&arguments[..], &mute].concat(), &variables);
+    assert_eq!(done.status, 1, "{}", done.error);
+    for part in [
+        "no answer within 100 ms",
+        "the server did not answer `initialize`",
+    ] {
+        assert!(done.out.contains(part), "{part}: {}", done.out);
+    }
+}
+
+#[test]
 fn mistakes_are_explained() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
