@@ -52,6 +52,15 @@ impl ServerOutcome {
         )
     }
 
+    /// It is recorded with other options than those asked for.
+    pub(crate) fn otherwise(file: &ClientFile, name: &str) -> Self {
+        let mut said = Self::of("already wrapped with other options:", file, name);
+        let how = "to change them, `tapewright unwrap` it first, and wrap it again";
+        said.below.push(how.to_owned());
+        said.is_refusal = true;
+        said
+    }
+
     /// It is restored.
     pub(crate) fn unwrapped(file: &ClientFile, name: &str, is_dry: bool) -> Self {
         let what = if is_dry { "would unwrap" } else { "unwrapped" };

@@ -23,6 +23,7 @@ use serde::Serialize;
 use tapewright_proxy::client::{Client, ClientError, Opening, Settings};
 use tapewright_proxy::clock::Clock;
 use tapewright_proxy::upstream::Upstream;
+use tapewright_schemas::json::Span;
 use tapewright_schemas::redact::{Redactor, Rules};
 
 use crate::diff::{Listed, listed};
@@ -246,13 +247,9 @@ impl VerifiedSession<'_> {
             took_ms: None,
             verdict: Verdict::Same,
         };
-        let response = match take.response {
-            Some(response) if !self.unopened => response,
-            recorded => {
-                let why = match recorded {
-                    Some(_) => "the server did not answer `initialize`".to_owned(),
-                    None => unanswered(take),
-                };
+        let span = match self.answer_of(take) {
+            Ok(span) => span,
+            Err(why) => {
                 check.verdict = Verdict::Skipped { why };
                 return Ok(check);
             }
@@ -261,7 +258,7 @@ impl VerifiedSession<'_> {
             Some(client) => client,
             None => self.client.insert(self.begin(upstream, greeted)?),
         };
-        let recorded = self.script.source(response.span);
+        let recorded = self.script.source(span);
         let id = client.fresh_id();
         let request = match sendable(prepare(self.script, take, id, &self.names)) {
             Ok(request) => request,
@@ -291,6 +288,15 @@ impl VerifiedSession<'_> {
             fresh.push((ordinal, judge::redacted(&reply.message, self.redactor)));
         }
         Ok(check)
+    }
+
+    /// The recorded answer, or why no live one is compared with it.
+    fn answer_of(&self, take: &Take) -> Result<Span, String> {
+        match take.response {
+            Some(_) if self.unopened => Err("the server did not answer `initialize`".to_owned()),
+            Some(response) => Ok(response.span),
+            None => Err(unanswered(take)),
+        }
     }
 
     /// The verdict about a live answer.

@@ -251,6 +251,10 @@ impl Arguments {
                 .kept(&name)
                 .is_some_and(|kept| document.unwrap(kept).is_ok());
             let how = self.how(client, &file, &name)?;
+            if is_ours && self.asks_for_options() && !how.are_of(&server.transport) {
+                said.push(ServerOutcome::otherwise(&file, &name));
+                continue;
+            }
             let done = match &server.transport {
                 _ if is_ours => Ok(Wrapped::Already),
                 Transport::Remote { url } if how.gateway.is_none() && secrets::in_url(url) => {
@@ -277,6 +281,11 @@ impl Arguments {
         let hidden = document.hidden();
         drop(document);
         Ok((!edits.is_empty()).then(|| Changed::new(file, store, edits, hidden, shown)))
+    }
+
+    /// Whether an entry that is wrapped already may have to be wrapped otherwise.
+    fn asks_for_options(&self) -> bool {
+        self.output.is_some() || self.gateway.is_some() || !self.options.is_empty()
     }
 
     fn how(&self, client: &Client, file: &ClientFile, name: &str) -> anyhow::Result<RecordOptions> {

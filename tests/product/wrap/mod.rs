@@ -135,6 +135,25 @@ fn wrapping_twice_and_a_dry_run_change_nothing() {
 }
 
 #[test]
+fn an_entry_with_other_options_is_not_said_to_be_wrapped_already() {
+    let home = Home::new();
+    let (path, _) = cursor(&home);
+    let wrap = ["wrap", "fs", "--client", "cursor", "--", "--check"];
+    home.ok(&wrap);
+    let wrapped = fs::read_to_string(&path).unwrap();
+    for same in [&wrap[..], &wrap[..4]] {
+        let said = home.ok(same);
+        assert!(said.contains("already wrapped: `fs`"), "{said}");
+    }
+    let (output, said) = home.run(&["wrap", "fs", "--client", "cursor", "--", "--strict"]);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for part in ["already wrapped with other options: `fs`", "unwrap"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), wrapped);
+}
+
+#[test]
 fn headers_are_copied_nowhere_and_a_gateway_takes_them() {
     let home = Home::new();
     let (path, before) = cursor(&home);

@@ -23,6 +23,22 @@ pub struct RecordOptions {
     pub gateway: Option<String>,
 }
 
+impl RecordOptions {
+    /// Whether an entry is recorded with these options.
+    #[must_use]
+    pub fn are_of(&self, transport: &Transport) -> bool {
+        match (transport, &self.gateway) {
+            (Transport::Remote { url }, Some(gateway)) => url == gateway,
+            (Transport::Process { arguments, .. }, None) => {
+                let mut words = arguments.iter().skip(1);
+                self.options.iter().all(|word| words.next() == Some(word))
+                    && words.next().is_some_and(|word| word == "--")
+            }
+            _ => false,
+        }
+    }
+}
+
 /// The result of wrapping.
 pub enum Wrapped {
     /// The entry already starts the recorder.
