@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::latency::Latencies;
+use super::streams::{StreamEvents, Streams, is_stream};
 use crate::event::{CloseReason, Event, EventBody, InPlace, InPlaceCause};
 use crate::http_exchange::{HttpExchange, HttpExchanges};
 
@@ -68,27 +69,6 @@ pub struct HttpError {
     pub ours_about: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
-}
-
-/// Event streams, as responses.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Streams {
-    /// The number of streams.
-    pub count: u64,
-    /// Their events.
-    pub events: u64,
-    /// Their comments.
-    pub comments: u64,
-    /// Events within which their stream ended.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub cut: u64,
-    /// How many were requested with `Last-Event-ID`.
-    pub resumed: u64,
-}
-
 /// How long the recorder held exchanges, both directions together, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct AddedTimes {
@@ -110,6 +90,7 @@ pub(super) struct HttpFold {
     errors_count: u64,
     errors: Vec<HttpError>,
     streams: Streams,
+    events: StreamEvents,
     edits: BTreeMap<String, u64>,
     added: Latencies,
 }
@@ -124,16 +105,8 @@ impl HttpFold {
     /// Handles the next event.
     pub(super) fn observe(&mut self, event: &Event) {
         self.exchanges.observe(event);
+        self.events.observe(event, &mut self.streams);
         match &event.body {
-            EventBody::Sse(note) => {
-                let says = note.message || note.id.is_some() || note.event.is_some();
-                self.streams.cut += u64::from(note.cut);
-                if note.comment.is_some() && !says {
-                    self.streams.comments += 1;
-                } else {
-                    self.streams.events += 1;
-                }
-            }
             EventBody::Edited(edit) => count(
                 &mut self.edits,
                 edit.what.name().to_owned(),
@@ -250,11 +223,6 @@ fn ended(exchange: &HttpExchange) -> &'static str {
             _ => NOT_OVER,
         },
     }
-}
-
-fn is_stream(content_type: &str) -> bool {
-    let essence = content_type.split(';').next().unwrap_or_default();
-    essence.trim().eq_ignore_ascii_case("text/event-stream")
 }
 
 /// Counts one of a kind, or of `others` if there are too many kinds.

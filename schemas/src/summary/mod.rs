@@ -13,9 +13,10 @@ mod latency;
 mod messages;
 mod report;
 mod sessions;
+mod streams;
 
 pub use fold::Fold;
-pub use http::{AddedTimes, Http, HttpCount, HttpError, Streams};
+pub use http::{AddedTimes, Http, HttpCount, HttpError};
 pub use introduction::Introduction;
 pub use latency::Latencies;
 pub use report::{
@@ -23,3 +24,4 @@ pub use report::{
     Tool, Totals, Unanswered,
 };
 pub use sessions::SessionSummary;
+pub use streams::Streams;
