@@ -32,7 +32,8 @@ fn done(what: &What) -> String {
             "the cancellation was not forwarded, so that the server answers".to_owned()
         }
         What::Changed => "changed on its way".to_owned(),
-        What::Cut => "the connection is cut".to_owned(),
+        What::Cut { all: false } => "the connection is cut".to_owned(),
+        What::Cut { all: true } => "the connection is cut after it".to_owned(),
         What::CutOff { after } => format!("the connection is cut after {}", ms(*after)),
         What::Delayed { by } => format!("delayed {}", ms(*by)),
         What::Dropped { too_many } => dropped(*too_many).to_owned(),
@@ -57,8 +58,11 @@ fn done(what: &What) -> String {
         }
         What::Released { after, why, all } => released(*after, *why, *all),
         What::Repeated { times } => format!("repeated {times} {}", plural(*times, "time")),
-        What::Replaced { by } => format!("{} in its place", replacement(*by)),
-        What::Sliced { pieces } => format!("passed on in {pieces} pieces"),
+        What::Replaced { by, code: None } => format!("{} in its place", replacement(*by)),
+        What::Replaced {
+            code: Some(code), ..
+        } => format!("error {code} in its place"),
+        What::Sliced { pieces, by } => sliced(*pieces, *by),
         What::Stalled { time } => stalled(*time),
         What::Unread { bytes } => {
             format!("{bytes} bytes of stderr were not forwarded: no one read them")
@@ -103,6 +107,13 @@ fn released(after: Offset, why: Release, all: bool) -> String {
         ""
     };
     format!("passed on after {}{}{rest}", ms(after), release(why))
+}
+
+fn sliced(pieces: u64, by: Option<Offset>) -> String {
+    match by {
+        None => format!("passed on in {pieces} pieces"),
+        Some(by) => format!("passed on in {pieces} pieces, the last {} later", ms(by)),
+    }
 }
 
 fn stalled(time: Option<Offset>) -> String {

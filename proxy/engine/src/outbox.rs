@@ -94,7 +94,7 @@ impl Outbox {
         if verdict != Verdict::Drop
             && let Some(behind) = self.behind()
         {
-            self.told.push_back(Effect::plain(behind).about(number));
+            self.told.push_back(behind.about(number));
         }
         if let Some(effect) = effect {
             // The release is recorded, unless its time is already recorded.
@@ -116,11 +116,11 @@ impl Outbox {
         }
     }
 
-    /// Makes everything from now on wait for this ticket, which is held elsewhere; one share of it
-    /// is returned when it is over.
-    pub fn wait_for(&mut self, now: Offset, ticket: Ticket) {
+    /// Makes everything from now on wait for this ticket of a fault, which is held elsewhere; one
+    /// share of it is returned when it is over.
+    pub fn wait_for(&mut self, now: Offset, ticket: Ticket, fault: Option<FaultRef>) {
         let note = Note {
-            fault: None,
+            fault,
             message: None,
             all: true,
             since: now,
@@ -201,12 +201,13 @@ impl Outbox {
 
     /// The effect for new messages that wait for another one, if they do. From now on the end of
     /// that wait is recorded, since it ends theirs as well.
-    fn behind(&mut self) -> Option<What> {
+    fn behind(&mut self) -> Option<Effect> {
         let ticket = self.steps.iter().find_map(Step::ticket)?;
         let note = self.notes.get_mut(&ticket)?;
         note.is_foreseen = false;
-        let holder = note.message;
-        Some(What::Behind { holder })
+        let (fault, holder) = (note.fault.clone(), note.message);
+        let what = What::Behind { holder };
+        Some(Effect { fault, what })
     }
 
     /// Replaces a message by these steps.

@@ -226,6 +226,7 @@ impl Verdict {
             Self::Pass => return None,
             Self::Play(_) => What::Replaced {
                 by: Replacement::Other,
+                code: None,
             },
         })
     }

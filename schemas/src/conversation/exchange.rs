@@ -4,10 +4,12 @@ use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
+use super::Outcome;
 use crate::envelope::{Envelope, Kind, RequestId};
 use crate::era::Era;
 use crate::event::{
-    ConduitId, Direction, Event, FaultRef, MessageNumber, Offset, Scope, SessionKey,
+    Carrier, ConduitId, Direction, Event, EventBody, FaultRef, InItsPlace, MessageNumber, Offset,
+    Scope, SessionKey,
 };
 use crate::json;
 use crate::slices::Front as _;
@@ -52,6 +54,8 @@ pub struct Exchange<T> {
     pub(super) state: State,
     /// A fault holds the request or its answer back.
     pub(super) kept: bool,
+    /// What a fault gave its sender in place of the answer.
+    pub(super) instead: Option<InItsPlace>,
     /// The body of an HTTP error counts as its answer.
     pub(super) refused: bool,
     is_owed: bool,
@@ -74,6 +78,8 @@ pub struct Answered {
     pub error: Option<Option<i64>>,
     /// It is the result of a tool that reports a failure.
     pub tool_error: bool,
+    /// What carried it.
+    pub carrier: Carrier,
 }
 
 /// What a request waits for.
@@ -125,6 +131,7 @@ impl<T: Default> Exchange<T> {
             era: event.era,
             state: State::Open,
             kept: false,
+            instead: None,
             refused: false,
             is_owed,
             held: None,
@@ -161,6 +168,47 @@ impl<T> Exchange<T> {
     #[must_use]
     pub fn is_owed(&self) -> bool {
         self.is_owed
+    }
+
+    /// How it ends for its sender with this answer, and with what a fault gave in its place.
+    pub(super) fn outcome_of(&self, answer: &Answered) -> Outcome {
+        match self.instead {
+            Some(InItsPlace::Error(_)) => Outcome::Error,
+            Some(InItsPlace::Status(_)) => Outcome::HttpError,
+            // A line or an event is whole without what follows it, and a body is not.
+            Some(InItsPlace::Cut { all }) if !all || answer.carrier == Carrier::PostAnswer => {
+                if answer.carrier.is_http() {
+                    Outcome::Failed
+                } else {
+                    Outcome::PeerGone
+                }
+            }
+            Some(InItsPlace::Cut { .. }) | None if answer.error.is_some() => Outcome::Error,
+            Some(InItsPlace::Cut { .. }) | None => Outcome::Answered,
+        }
+    }
+
+    /// The code of the error that its sender got.
+    pub(super) fn error_code(&self) -> Option<i64> {
+        match self.instead {
+            Some(InItsPlace::Error(code)) => code,
+            Some(InItsPlace::Cut { all: false } | InItsPlace::Status(_)) => None,
+            Some(InItsPlace::Cut { all: true }) | None => self.answer.as_ref()?.error.flatten(),
+        }
+    }
+
+    /// The status of the HTTP response that its sender got.
+    pub(super) fn http_status(&self) -> Option<u16> {
+        match self.instead {
+            Some(InItsPlace::Status(status)) => Some(status),
+            _ => Some(self.status).filter(|status| *status > 0),
+        }
+    }
+
+    /// Whether its sender got the result of a tool that reports a failure.
+    pub(super) fn is_tool_error(&self) -> bool {
+        let answer = self.answer.as_ref().filter(|answer| answer.tool_error);
+        answer.is_some_and(|answer| self.outcome_of(answer) == Outcome::Answered)
     }
 
     /// Whether a fault holds the request or its answer back.
@@ -223,6 +271,10 @@ impl Answered {
             bytes: text.len() as u64,
             error: error.map(code),
             tool_error: result.is_some_and(is_failure),
+            carrier: match &event.body {
+                EventBody::Message { origin, .. } => origin.carrier,
+                _ => Carrier::default(),
+            },
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{Handle, IdKey, Pairing};
 use crate::cassette::ends::Ends;
 use crate::envelope::{Envelope, Kind, RequestId, for_each_message};
 use crate::event::{
-    ConduitId, Direction, Event, EventBody, Head, MessageNumber, Offset, Payload, Peer,
+    ConduitId, Direction, Event, EventBody, FaultRef, Head, MessageNumber, Offset, Payload, Peer,
 };
 
 /// Follows the requests of both sides from events to the end of their exchanges.
@@ -46,6 +46,8 @@ pub struct Conversation<T> {
     // end.
     pub(super) closing: VecDeque<(ConduitId, Vec<Handle>)>,
     pub(super) ends: Ends,
+    // Lines that a fault cut.
+    pub(super) broken: HashMap<ConduitId, FaultRef, RandomState>,
     over: VecDeque<Over<T>>,
     pub(super) kept: VecDeque<Handle>,
     pub(super) now: Offset,
@@ -111,6 +113,7 @@ impl<T> Default for Conversation<T> {
             carriers: HashMap::default(),
             closing: VecDeque::new(),
             ends: Ends::default(),
+            broken: HashMap::default(),
             over: VecDeque::new(),
             kept: VecDeque::new(),
             now: Offset::default(),
@@ -401,12 +404,11 @@ impl<T: Default> Conversation<T> {
     /// The answer of an exchange has reached its sender.
     pub(super) fn answered(&mut self, handle: Handle, at: Offset) {
         let exchange = self.exchanges.get(handle);
-        let answer = exchange.and_then(|exchange| exchange.answer.as_ref());
-        let outcome = match answer.map(|answer| answer.error) {
-            Some(Some(_)) => Outcome::Error,
-            _ => Outcome::Answered,
-        };
-        self.end(handle, outcome, at);
+        let outcome = exchange.and_then(|exchange| {
+            let answer = exchange.answer.as_ref()?;
+            Some(exchange.outcome_of(answer))
+        });
+        self.end(handle, outcome.unwrap_or(Outcome::Answered), at);
     }
 
     /// An exchange is over.
@@ -421,9 +423,12 @@ impl<T: Default> Conversation<T> {
         } else {
             self.exchanges.remove(handle).map(|one| *one)
         };
-        let Some(exchange) = exchange.filter(|_| self.describes) else {
+        let Some(mut exchange) = exchange.filter(|_| self.describes) else {
             return;
         };
+        if !outcome.is_answer() && exchange.fault.is_none() {
+            exchange.fault = self.broken.get(&exchange.conduit).cloned();
+        }
         if let State::Until(due, _) = exchange.state {
             self.until.remove(&(due, handle));
         }

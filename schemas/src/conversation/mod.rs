@@ -36,6 +36,8 @@ mod used;
 mod window;
 
 #[cfg(test)]
+mod faulted_tests;
+#[cfg(test)]
 mod playbook;
 #[cfg(test)]
 mod tests;

@@ -76,11 +76,7 @@ impl ExchangeRow {
     #[must_use]
     pub fn so_far<T>(exchange: &Exchange<T>) -> Self {
         let reached = exchange.answer.as_ref().filter(|_| !exchange.is_kept());
-        let outcome = match reached.map(|answer| answer.error) {
-            None => Outcome::StillPending,
-            Some(None) => Outcome::Answered,
-            Some(Some(_)) => Outcome::Error,
-        };
+        let outcome = reached.map_or(Outcome::StillPending, |answer| exchange.outcome_of(answer));
         let at = reached.map_or(exchange.at, |answer| answer.at);
         let row = Self::at(exchange, outcome, at);
         Self {
@@ -107,9 +103,9 @@ impl ExchangeRow {
             resource: name("resources/"),
             prompt: name("prompts/"),
             outcome,
-            error_code: answer.and_then(|answer| answer.error.flatten()),
-            tool_error: answer.is_some_and(|answer| answer.tool_error),
-            http_status: Some(one.status).filter(|status| *status > 0),
+            error_code: one.error_code(),
+            tool_error: one.is_tool_error(),
+            http_status: one.http_status(),
             waited_ms: Some(at.since(one.at).millis()),
             answered_ms: took.map(Offset::millis),
             ours_ms: one.ours_us.map(|ours| Offset(ours).millis()),

@@ -6,12 +6,14 @@ use super::fold::Conversation;
 use super::outcome::Outcome;
 use crate::cassette::ends::over;
 use crate::event::{
-    CloseReason, ConduitId, Direction, Event, EventBody, Faulted, Finding, MessageNumber, Offset,
-    ReleasedPart, SessionEnd, SessionKey, SessionMark,
+    CloseReason, ConduitId, Direction, Event, EventBody, FaultRef, Faulted, Finding, MessageNumber,
+    Offset, ReleasedPart, SessionEnd, SessionKey, SessionMark, What,
 };
 
 /// The maximum number of HTTP exchanges that wait for a final event about them.
 const CLOSING: usize = 64;
+/// The maximum number of broken lines that are remembered.
+const BROKEN: usize = 4_096;
 
 impl<T: Default> Conversation<T> {
     /// Handles an event that is not a message and opens nothing.
@@ -69,8 +71,12 @@ impl<T: Default> Conversation<T> {
             }
             return;
         }
+        if let (What::Cut { .. } | What::Ended, Some(fault)) = (what, &faulted.effect.fault) {
+            self.broke(event.conduit, fault);
+        }
         let stream = (event.conduit, event.dir);
         let Some(fresh) = self.fresh.get(&stream) else {
+            self.response_waits(event, faulted);
             return;
         };
         let message = fresh.message;
@@ -84,12 +90,32 @@ impl<T: Default> Conversation<T> {
             for handle in fresh.about.iter().copied() {
                 if let Some(exchange) = self.exchanges.get_mut(handle) {
                     exchange.fault.clone_from(&faulted.effect.fault);
+                    exchange.instead = what.in_place().or(exchange.instead);
                 }
             }
             return;
         }
         for handle in self.fresh.remove(&stream).unwrap_or_default().about {
             self.keep(handle, event, faulted, message, due);
+        }
+    }
+
+    /// A fault cut a line, or ended the process at its end: no request on it is answered.
+    fn broke(&mut self, conduit: ConduitId, fault: &FaultRef) {
+        let is_line = !self.carriers.contains_key(&conduit);
+        if is_line && self.broken.len() < BROKEN {
+            self.broken.entry(conduit).or_insert_with(|| fault.clone());
+        }
+    }
+
+    /// The response of an HTTP exchange waits for what a fault holds, before any message of it.
+    fn response_waits(&mut self, event: &Event, faulted: &Faulted) {
+        let waits = matches!(faulted.effect.what, What::Behind { .. });
+        let waits = waits && event.dir == Direction::ToClient;
+        if let Some(carrier) = self.carriers.get(&event.conduit).filter(|_| waits) {
+            for handle in carrier.asked.clone() {
+                self.keep(handle, event, faulted, None, None);
+            }
         }
     }
 

@@ -19,8 +19,8 @@ pub struct Faulted {
 /// What was done, and by which fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effect {
-    /// The fault; `None` for effects without a fault of their own, such as waiting behind a message
-    /// that a fault holds.
+    /// The fault; `None` for effects without a fault of their own. For waiting behind a message that
+    /// a fault holds, it is that fault; older recorders did not name it.
     pub fault: Option<FaultRef>,
     /// What was done.
     pub what: What,
@@ -46,7 +46,11 @@ pub enum What {
     /// It is changed in an unspecified way.
     Changed,
     /// The connection is cut in place of the message, or after it.
-    Cut,
+    Cut {
+        /// The whole message is sent first.
+        #[serde(default, skip_serializing_if = "is_false")]
+        all: bool,
+    },
     /// The connection was cut while it was held.
     CutOff {
         /// How long it had been held.
@@ -152,11 +156,17 @@ pub enum What {
     Replaced {
         /// The replacement.
         by: Replacement,
+        /// The code of the error that replaces it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        code: Option<i64>,
     },
     /// It is passed on piece by piece.
     Sliced {
         /// The number of pieces.
         pieces: u64,
+        /// How much later the last piece is passed on, if pieces are apart.
+        #[serde(default, rename = "by_us", skip_serializing_if = "Option::is_none")]
+        by: Option<Offset>,
     },
     /// It is held, and nothing more is read from its sender.
     Stalled {
@@ -292,81 +302,6 @@ impl What {
             _ => String::new(),
         }
     }
-
-    /// Whether its receiver gets nothing that it could take for this message until the fault is
-    /// removed, if ever.
-    #[must_use]
-    pub fn keeps_back(&self) -> bool {
-        matches!(
-            self,
-            Self::Behind { .. }
-                | Self::CancellationKept
-                | Self::Dropped { .. }
-                | Self::Held { .. }
-                | Self::HeldAll { .. }
-                | Self::HeldAmid
-                | Self::Stalled { .. }
-                | Self::Replaced {
-                    by: Replacement::Truncated | Replacement::WrongId
-                }
-        )
-    }
-
-    /// How much later the message is forwarded, if known.
-    #[must_use]
-    pub fn delay(&self) -> Option<Offset> {
-        match self {
-            Self::Delayed { by } => Some(*by),
-            _ => None,
-        }
-    }
-
-    /// Whether held messages are forwarded now: this message, or also everything that waited behind
-    /// it.
-    #[must_use]
-    pub fn release(&self) -> Option<ReleasedPart> {
-        match self {
-            Self::Released { all: true, .. } => Some(ReleasedPart::All),
-            Self::Released { .. } => Some(ReleasedPart::One),
-            _ => None,
-        }
-    }
-
-    /// Whether the receiver left, or was cut off, while it was held.
-    #[must_use]
-    pub fn left(&self) -> bool {
-        matches!(self, Self::Left { .. } | Self::CutOff { .. })
-    }
-
-    /// Whether it is about one message, and not about several or none.
-    #[must_use]
-    pub fn is_about_a_message(&self) -> bool {
-        !matches!(
-            self,
-            Self::EventsGone { .. }
-                | Self::GivenUp { .. }
-                | Self::Lost { .. }
-                | Self::NotDone {
-                    why: Unable::TooManyWedged
-                }
-                | Self::Unread { .. }
-        )
-    }
-
-    /// Whether it reports the end of an earlier effect of a fault.
-    #[must_use]
-    pub fn is_sequel(&self) -> bool {
-        self.release().is_some() || self.left()
-    }
-}
-
-/// What is released.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReleasedPart {
-    /// The message and everything that waited behind it.
-    All,
-    /// The message.
-    One,
 }
 
 impl Serialize for Faulted {

@@ -7,6 +7,7 @@
 //! request, its end, and the same of the response. Session 0 of an HTTP recording is for exchanges
 //! without a session: ids are only valid there within their conduit.
 
+mod consequence;
 mod effect;
 mod fault_ref;
 mod fields;
@@ -27,9 +28,8 @@ use self::tokens::tokens;
 use crate::envelope::Envelope;
 use crate::era::Era;
 
-pub use self::effect::{
-    Effect, Faulted, Release, ReleasedPart, Replacement, Unable, Unroutable, Until, What,
-};
+pub use self::consequence::{InItsPlace, ReleasedPart};
+pub use self::effect::{Effect, Faulted, Release, Replacement, Unable, Unroutable, Until, What};
 pub use self::fault_ref::{FaultKind, FaultRef};
 pub use self::fields::Fields;
 pub use self::finding::{Finding, FindingStatus, Judge, Place, Process, Seen, Severity, Side};

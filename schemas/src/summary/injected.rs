@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::report::{EffectRow, InjectedFault};
-use crate::event::{Effect, Event, FaultKind, FaultRef, Faulted};
+use crate::event::{Effect, Event, FaultKind, FaultRef, Faulted, What};
 use crate::slices::Part as _;
 
 /// The effects of faults.
@@ -37,7 +37,9 @@ impl Injected {
     }
 
     fn count(&mut self, effect: &Effect) {
-        let Some(fault) = effect.fault.as_ref().filter(|_| !effect.what.is_sequel()) else {
+        // It did nothing more to what waits behind a held message, or where an effect ends.
+        let is_own = !effect.what.is_sequel() && !matches!(effect.what, What::Behind { .. });
+        let Some(fault) = effect.fault.as_ref().filter(|_| is_own) else {
             return;
         };
         if let Some(count) = self.counts.get_mut(fault) {
@@ -77,7 +79,7 @@ fn fault_of(spec: &str) -> Option<FaultRef> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Offset, Release, Until, What};
+    use crate::event::{Offset, Release, Until};
 
     #[test]
     fn what_never_acted_is_told() {

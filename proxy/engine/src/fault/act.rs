@@ -76,7 +76,19 @@ impl Act {
     pub fn replace(by: Replacement, line: impl Into<Bytes>) -> Self {
         Self::Play {
             moves: vec![Move::send(line)],
-            what: What::Replaced { by },
+            what: What::Replaced { by, code: None },
+        }
+    }
+
+    /// Replaces the message with an error of this code.
+    #[must_use]
+    pub fn fail(code: i64, line: impl Into<Bytes>) -> Self {
+        Self::Play {
+            moves: vec![Move::send(line)],
+            what: What::Replaced {
+                by: Replacement::Error,
+                code: Some(code),
+            },
         }
     }
 }

@@ -94,7 +94,7 @@ impl FaultMatch<'_> {
 
     fn verdict(&self, memory: &mut Memory, act: Act) -> Result<(Verdict, What), NoTicket> {
         Ok(match act {
-            Act::Cut(at) => (self.cut(at), What::Cut),
+            Act::Cut(at) => (self.cut(at), cut(at)),
             Act::Delay { time, in_order } => self.delay(memory, time, in_order)?,
             Act::Drop => (Verdict::Drop, What::Dropped { too_many: false }),
             Act::Hold(until) => self.hold(memory, until)?,
@@ -235,6 +235,12 @@ impl FaultMatch<'_> {
 
 fn sends(pieces: Vec<Bytes>) -> Verdict {
     Verdict::Play(pieces.into_iter().map(Step::Send).collect())
+}
+
+pub(super) fn cut(at: CutAt) -> What {
+    What::Cut {
+        all: at == CutAt::After,
+    }
 }
 
 pub(super) fn repeated(times: u8) -> What {

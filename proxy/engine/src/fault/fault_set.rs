@@ -371,6 +371,18 @@ impl FaultSet {
         self.changes.load(Ordering::Acquire)
     }
 
+    /// The fault that a ticket belongs to, unless it was removed or changed since.
+    #[must_use]
+    pub fn fault_of(&self, ticket: Ticket) -> Option<FaultRef> {
+        let state = self.lock();
+        let number = state.tickets.get(&ticket)?.fault;
+        let line = state.lines.iter().find(|line| line.number == number)?;
+        Some(FaultRef {
+            name: line.name.clone(),
+            kind: FaultKind::known(line.fault.kind.name),
+        })
+    }
+
     /// When a ticket is due, as far as is known.
     #[must_use]
     pub fn due_at(&self, ticket: Ticket) -> Option<Offset> {

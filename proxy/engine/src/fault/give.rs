@@ -3,7 +3,7 @@
 use tapewright_schemas::event::{Direction, What};
 
 use super::act::{Act, CutAt};
-use super::carry::{FaultMatch, repeated};
+use super::carry::{FaultMatch, cut, repeated};
 use crate::policy::{Delivery, SideAction, Step, Verdict};
 
 impl FaultMatch<'_> {
@@ -36,7 +36,7 @@ impl FaultMatch<'_> {
                     CutAt::Mid => Some(line.len() / 2),
                     CutAt::After => Some(line.len()),
                 };
-                (Delivery::Cut(length), What::Cut)
+                (Delivery::Cut(length), cut(*at))
             }
             _ => return None,
         };

@@ -185,7 +185,8 @@ fn all_that_wait_for_one_ticket_see_how_it_ends() {
         holder.take(Offset(0), MessageNumber::new(1), decision, whole.clone());
         let mut other = Outbox::default();
         assert!(fault_set.share(ticket));
-        other.wait_for(Offset(1), ticket);
+        let named = fault_set.fault_of(ticket).expect("its fault");
+        other.wait_for(Offset(1), ticket, Some(named.clone()));
         assert!(other.waits_for(ticket) && !other.turn(Offset(1), &holds));
         other.take(
             Offset(2),
@@ -195,6 +196,7 @@ fn all_that_wait_for_one_ticket_see_how_it_ends() {
         );
         let told = other.told().expect("it waits behind");
         assert_eq!(told.effect.what, What::Behind { holder: None });
+        assert_eq!(told.effect.fault, Some(named));
         if !cut {
             fault_set.remove("wedged-1").expect("it is there");
         }

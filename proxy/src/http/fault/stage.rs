@@ -133,7 +133,8 @@ impl Stage {
             && !self.outbox.waits_for(ticket)
             && scene.fault_set().share(ticket)
         {
-            self.outbox.wait_for(now, ticket);
+            let fault = scene.fault_set().fault_of(ticket);
+            self.outbox.wait_for(now, ticket, fault);
         }
     }
 

@@ -70,7 +70,7 @@ fn plain(what: &str, kind: &str) -> Option<What> {
         "waits behind an earlier message that a fault holds"
         | "waits behind an earlier answer that a fault holds" => What::Behind { holder: None },
         "the cancellation is kept from the server, so that it answers" => What::CancellationKept,
-        "the connection is cut" => What::Cut,
+        "the connection is cut" => What::Cut { all: false },
         "the server's process is ended in its place" => What::Ended,
         "a notification of ours after it" => What::Followed,
         "a line of ours before it" => What::Preceded,
@@ -99,12 +99,12 @@ fn replaced(kind: &str) -> What {
         "oversize" => Replacement::Oversized,
         "truncate" => Replacement::Truncated,
         "wrong-id" => Replacement::WrongId,
-        "reset" => return What::Cut,
+        "reset" => return What::Cut { all: false },
         "list-change" => return What::Followed,
         "hang" | "slicer" | "slow-trickle" => return What::Changed,
         _ => Replacement::Other,
     };
-    What::Replaced { by }
+    What::Replaced { by, code: None }
 }
 
 fn unroutable(what: &str) -> Option<Unroutable> {
@@ -127,7 +127,7 @@ fn counted(what: &str) -> Option<What> {
         what.strip_prefix(begin)?.strip_suffix(end)?.parse().ok()
     };
     if let Some(pieces) = between("passed on in ", " pieces") {
-        return Some(What::Sliced { pieces });
+        return Some(What::Sliced { pieces, by: None });
     }
     if let Some(times) = between("repeated ", " times") {
         return Some(What::Repeated { times });

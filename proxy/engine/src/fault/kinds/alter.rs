@@ -173,7 +173,7 @@ fn error(call: &Call<'_>) -> Act {
     line.extend_from_slice(b",\"message\":\"");
     json::escape(call.word("message"), &mut line);
     line.extend_from_slice(b"\"}}");
-    Act::replace(Replacement::Error, call.line(&line))
+    Act::fail(code, call.line(&line))
 }
 
 fn wrong_id(call: &Call<'_>) -> Act {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use tapewright_schemas::event::What;
+use tapewright_schemas::event::{Offset, What};
 
 use super::{ActsOn, FaultTarget, Kind, Legality, MS, Parameter, TransportSupport, Unit};
 use crate::fault::act::{Act, Call, Move};
@@ -152,12 +152,13 @@ fn trickle(call: &Call<'_>) -> Act {
 fn pieces(mut whole: Bytes, size: usize, wait: Duration) -> Act {
     let size = size.max(whole.len() / MOST_PIECES).max(1);
     let mut moves = Vec::new();
-    let mut pieces = 0;
+    let (mut pieces, mut later) = (0, Duration::ZERO);
     while !whole.is_empty() {
         let rest = whole.split_off(size.min(whole.len()));
         pieces += 1;
         moves.push(Move::send(std::mem::replace(&mut whole, rest)));
         if wait > Duration::ZERO && !whole.is_empty() {
+            later += wait;
             moves.push(Move::Step(Step::Wait {
                 time: wait,
                 ticket: None,
@@ -166,6 +167,9 @@ fn pieces(mut whole: Bytes, size: usize, wait: Duration) -> Act {
     }
     Act::Play {
         moves,
-        what: What::Sliced { pieces },
+        what: What::Sliced {
+            pieces,
+            by: Some(Offset::of(later)).filter(|by| by.0 > 0),
+        },
     }
 }

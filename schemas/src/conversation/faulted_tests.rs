@@ -1,0 +1,160 @@
+//! What faults do to exchanges.
+
+use super::*;
+use crate::event::{
+    Carrier, CloseReason, ConduitId, Direction, Effect, Event, EventBody, FaultKind, FaultRef,
+    LineEnd, MessageNumber, Offset, Origin, Payload, Peer, Replacement, What,
+};
+use Direction::{ToClient, ToServer};
+
+/// A conversation on one conduit, of one message per millisecond.
+struct Talk {
+    conversation: Conversation<()>,
+    at: u64,
+    answers: Carrier,
+    numbers: [u64; 2],
+}
+
+impl Talk {
+    /// On lines, or on HTTP with answers on this carrier.
+    fn on(answers: Carrier) -> Self {
+        let mut talk = Self {
+            conversation: Conversation::default(),
+            at: 0,
+            answers,
+            numbers: [0, 0],
+        };
+        if answers.is_http() {
+            let client = Peer::Client {
+                address: "127.0.0.1:1".to_owned(),
+                connection: 1,
+            };
+            talk.event(ToServer, EventBody::Opened(client));
+        }
+        talk
+    }
+
+    fn event(&mut self, dir: Direction, body: EventBody) {
+        self.at += 1_000;
+        let mut event = Event::new(Offset(self.at), dir, body);
+        event.seq = self.at / 1_000;
+        event.conduit = ConduitId(1);
+        self.conversation.observe(&event, None, |_| ());
+    }
+
+    fn say(&mut self, dir: Direction, text: &str) {
+        let number = &mut self.numbers[dir as usize];
+        *number += 1;
+        let carrier = match dir {
+            ToServer if self.answers.is_http() => Carrier::Post,
+            ToServer => Carrier::Line,
+            ToClient => self.answers,
+        };
+        let body = EventBody::Message {
+            payload: Payload::Whole(text.to_owned().into()),
+            end: LineEnd::Lf,
+            origin: Origin {
+                number: MessageNumber::new(*number),
+                carrier,
+                ..Origin::default()
+            },
+        };
+        self.event(dir, body);
+    }
+
+    fn ask(&mut self, id: u32) {
+        self.say(ToServer, &format!(r#"{{"id":{id},"method":"tools/call"}}"#));
+    }
+
+    fn answer(&mut self, id: u32) {
+        let result = r#"{"isError":true}"#;
+        self.say(ToClient, &format!(r#"{{"id":{id},"result":{result}}}"#));
+    }
+
+    /// The fault does this to the last message, or to none.
+    fn fault(&mut self, dir: Direction, what: What) {
+        let fault = Some(FaultRef {
+            name: "f".to_owned(),
+            kind: FaultKind::known("reset"),
+        });
+        let number = MessageNumber::new(self.numbers[dir as usize]);
+        let body = EventBody::Faulted(Effect { fault, what }.about(number));
+        self.event(dir, body);
+    }
+
+    fn rows(mut self) -> Vec<ExchangeRow> {
+        self.conversation.finish();
+        let over = std::iter::from_fn(|| self.conversation.poll());
+        let mut rows: Vec<_> = over.map(|over| ExchangeRow::of(&over)).collect();
+        rows.sort_unstable_by_key(|row| row.request_seq);
+        rows
+    }
+}
+
+fn fault_of(row: &ExchangeRow) -> Option<&str> {
+    row.fault.as_ref().map(|fault| fault.name.as_str())
+}
+
+#[test]
+fn an_exchange_ends_with_what_its_sender_saw() {
+    let error = What::Replaced {
+        by: Replacement::Error,
+        code: Some(-5),
+    };
+    let (cut, all) = (What::Cut { all: false }, What::Cut { all: true });
+    let (line, body, event) = (Carrier::Line, Carrier::PostAnswer, Carrier::PostStream);
+    for (carrier, what, outcome) in [
+        (line, error.clone(), Outcome::Error),
+        (body, error, Outcome::Error),
+        (body, What::Answered { status: 503 }, Outcome::HttpError),
+        (line, cut.clone(), Outcome::PeerGone),
+        (body, cut.clone(), Outcome::Failed),
+        (event, cut, Outcome::Failed),
+        (line, all.clone(), Outcome::Answered),
+        (body, all.clone(), Outcome::Failed),
+        (event, all, Outcome::Answered),
+        (line, What::Repeated { times: 1 }, Outcome::Answered),
+    ] {
+        let mut talk = Talk::on(carrier);
+        talk.ask(1);
+        talk.answer(1);
+        talk.fault(ToClient, what.clone());
+        let rows = talk.rows();
+        let row = rows.first().unwrap();
+        let case = format!("{carrier:?} {what:?}: {row:?}");
+        assert_eq!((rows.len(), row.outcome), (1, outcome), "{case}");
+        assert_eq!(fault_of(row), Some("f"), "{case}");
+        let code = (outcome == Outcome::Error).then_some(-5);
+        assert_eq!(row.error_code, code, "{case}");
+        let status = (outcome == Outcome::HttpError).then_some(503);
+        assert_eq!(row.http_status, status, "{case}");
+        assert_eq!(row.tool_error, outcome == Outcome::Answered, "{case}");
+        assert!(row.answer_seq.is_some(), "{case}");
+    }
+}
+
+#[test]
+fn a_response_that_waits_before_its_first_message_names_the_fault() {
+    let mut talk = Talk::on(Carrier::PostStream);
+    talk.ask(1);
+    talk.fault(ToClient, What::Behind { holder: None });
+    assert!(talk.conversation.poll_kept().is_some());
+    talk.event(ToClient, EventBody::Closed(CloseReason::ReceiverGone));
+    let rows = talk.rows();
+    assert_eq!(fault_of(rows.first().unwrap()), Some("f"));
+}
+
+#[test]
+fn what_nothing_answers_on_a_line_that_was_cut_names_the_fault() {
+    let mut talk = Talk::on(Carrier::Line);
+    talk.ask(1);
+    talk.ask(2);
+    talk.answer(1);
+    talk.fault(ToClient, What::Cut { all: false });
+    talk.ask(3);
+    talk.event(ToServer, EventBody::Closed(CloseReason::EndOfInput));
+    talk.event(ToClient, EventBody::Closed(CloseReason::Policy));
+    let rows = talk.rows();
+    let faults: Vec<_> = rows.iter().map(fault_of).collect();
+    assert_eq!(faults, [Some("f"); 3]);
+}
