@@ -142,4 +142,6 @@ fn event(finding: &Finding) -> Event {
 }
 
 #[cfg(test)]
+mod faulted_tests;
+#[cfg(test)]
 mod tests;

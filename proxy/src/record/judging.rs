@@ -59,12 +59,15 @@ impl Findings {
     }
 
     fn count(&mut self, finding: &Finding) {
+        // The recorder's own actions are not a peer's fault.
+        if finding.side == Side::Recorder {
+            return;
+        }
         match finding.status {
             FindingStatus::Open => self.hanging += 1,
             FindingStatus::Closed => self.hanging = self.hanging.saturating_sub(1),
-            // The recorder's own actions are not a peer's fault.
-            FindingStatus::Fail if finding.side != Side::Recorder => self.failed += 1,
-            FindingStatus::Fail | FindingStatus::Race => {}
+            FindingStatus::Fail => self.failed += 1,
+            FindingStatus::Race => {}
         }
     }
 }

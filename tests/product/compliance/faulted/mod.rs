@@ -2,6 +2,7 @@
 //! HTTP+SSE and in front of a process, live and from disk, with a client that cancels, one that
 //! does not, and a fault that is removed in between.
 
+mod hangs;
 mod http;
 mod legacy;
 mod lines;
@@ -12,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use tapewright_engine::fault::{Kind, TransportSupport, kinds};
+use tapewright_engine::fault::{Fault, FaultSet, FaultTarget, Kind, TransportSupport, kinds};
 use tapewright_schemas::event::EventBody;
 
 use super::{INITIALIZE, INITIALIZED, RESULT, findings, from_disk, server};
@@ -222,21 +223,36 @@ impl Cell {
             let places = one.evidence.iter().map(|place| place.seq).collect();
             live.push((one.code, one.detail, places));
         }
+        if let Some(blamed) = hangs::blamed(&tape) {
+            return Some(format!("{self:?}: {blamed}"));
+        }
+        let path = folder.path().join("run.tape.jsonl");
+        if let Some(unnamed) = hangs::without_fault(&path) {
+            return Some(format!("{self:?}: no fault for {unnamed}"));
+        }
         live.sort();
-        let disk = from_disk(&folder.path().join("run.tape.jsonl"));
+        let disk = from_disk(&path);
         (live != disk).then(|| format!("{self:?}: live {live:?}, from disk {disk:?}"))
     }
 }
 
-/// Faults of this kind that affect the messages.
-fn meeting(kind: &Kind) -> Vec<String> {
-    match kind.name {
-        "drop" => vec![
-            "drop tool=search".to_owned(),
-            "drop tool=search on=request".to_owned(),
-        ],
-        _ => vec![kind.example.replace(" nth=3", "")],
-    }
+/// Faults of this kind that affect the call, on its answer and on its request.
+fn meeting(kind: &Kind, reach: TransportSupport) -> Vec<String> {
+    let on_answer = kind.example.replace(" nth=3", "");
+    let on_answer = on_answer.replace("method=* ", "tool=search ");
+    let on_answer = on_answer.replace("method=tools/list", "tool=search");
+    let on_answer = if kind.name == "drop" {
+        "drop tool=search".to_owned()
+    } else {
+        on_answer
+    };
+    let on_request = format!("{on_answer} on=request");
+    let faults = FaultSet::new(0, "", reach);
+    let accepts = |fault: &str| Fault::parse(fault).is_ok_and(|fault| faults.add(fault).is_ok());
+    let has_both = kind.on == FaultTarget::Answer && accepts(&on_request);
+    let mut all = vec![on_answer];
+    all.extend(has_both.then_some(on_request));
+    all
 }
 
 fn cells() -> Vec<Cell> {
@@ -256,7 +272,7 @@ fn cells() -> Vec<Cell> {
             if kind.reach != TransportSupport::Any && kind.reach != reach {
                 continue;
             }
-            for fault in meeting(kind) {
+            for fault in meeting(kind, reach) {
                 for course in COURSES {
                     let fault = fault.clone();
                     cells.push(Cell { fault, way, course });
