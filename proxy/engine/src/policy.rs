@@ -205,6 +205,8 @@ pub enum Delivery {
     Behind(Bytes),
     /// This many bytes of it, after which the connection is cut; `None` for no response at all.
     Cut(Option<usize>),
+    /// Replaced by this text, which cannot be recognized as an answer to its request.
+    Instead(Bytes),
     /// It is replaced by an HTTP status.
     Status {
         /// The status.

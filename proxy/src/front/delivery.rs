@@ -41,6 +41,10 @@ impl Switchboard {
                         told = Some(What::NotDone { why });
                         1
                     }
+                    Delivery::Instead(text) => {
+                        self.push(stream, text.clone());
+                        0
+                    }
                     Delivery::Cut(_) | Delivery::Status { .. } => 0,
                 };
                 for _ in 0..times {
@@ -55,7 +59,7 @@ impl Switchboard {
                         status,
                         retry_after,
                     } => Some(AbnormalEnd::Status(*status, *retry_after)),
-                    Delivery::Again(_) | Delivery::Behind(_) => None,
+                    Delivery::Again(_) | Delivery::Behind(_) | Delivery::Instead(_) => None,
                 };
                 if let Some(fate) = fate.filter(|_| times == 0) {
                     self.doom(stream, fate);

@@ -379,3 +379,13 @@ fn a_cut_comes_behind_what_came_before() {
     let part = answer("1").slice(..5);
     assert_eq!(board.take(one, Waker::noop()), Next::Cut(part));
 }
+
+#[test]
+fn what_is_no_answer_any_more_ends_its_response_all_the_same() {
+    let mut board = Switchboard::new(ProtocolStyle::Session);
+    let one = board.open(&request("1", ""), false).unwrap();
+    let half = answer("1").slice(..9);
+    let given = board.give(&answer("1"), &Delivery::Instead(half.clone()));
+    assert_eq!(given, (Loss::default(), None));
+    assert_eq!(heard(&mut board, one), (vec![half], true));
+}

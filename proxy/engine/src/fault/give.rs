@@ -2,9 +2,9 @@
 
 use tapewright_schemas::event::{Direction, What};
 
-use super::act::{Act, CutAt};
+use super::act::{Act, CutAt, Move};
 use super::carry::{FaultMatch, cut, repeated};
-use crate::policy::{Delivery, SideAction, Step, Verdict};
+use crate::policy::{Delivery, Message, SideAction, Step, Verdict};
 
 impl FaultMatch<'_> {
     /// The verdict for an act that needs HTTP, and its effect on the tape; `None` if lines can
@@ -37,6 +37,13 @@ impl FaultMatch<'_> {
                     CutAt::After => Some(line.len()),
                 };
                 (Delivery::Cut(length), cut(*at))
+            }
+            Act::Play { moves, what } if what.keeps_back() => {
+                let [Move::Step(Step::Send(text))] = moves.as_slice() else {
+                    return None;
+                };
+                let length = Message::text_of(text).len();
+                (Delivery::Instead(text.slice(..length)), what.clone())
             }
             _ => return None,
         };
