@@ -172,6 +172,25 @@ fn a_server_that_cannot_be_started_is_no_verdict() {
 }
 
 #[test]
+fn an_upstream_without_an_mcp_server_is_no_verdict() {
+    let peer = peer().display().to_string();
+    let gateway = Gateway::start(&["--listen", "127.0.0.1:0", "--", &peer, "suite"]);
+    let url = gateway.line["listening"].as_str().unwrap();
+    let url = format!("{}/wrong", url.trim_end_matches("/mcp"));
+    let home = tempfile::tempdir().unwrap();
+    let output = output(
+        tapewright()
+            .args(["compliance", "doctor", "--upstream", &url])
+            .env("TAPEWRIGHT_HOME", home.path()),
+    )
+    .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(output.stdout.is_empty());
+    assert!(errors.contains("cannot query the server"), "{errors}");
+}
+
+#[test]
 fn the_official_suite_stands_beside_the_cases_and_where_they_disagree_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let suite = folder.path().join("suite.sh");

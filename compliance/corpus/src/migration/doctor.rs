@@ -163,6 +163,7 @@ impl Doctor {
                 seq: event.seq,
                 dir: event.dir,
                 era,
+                session: event.session,
                 conduit: event.conduit,
                 carrier: origin.carrier,
                 head: http.get(event.conduit),

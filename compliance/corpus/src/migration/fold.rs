@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use tapewright_schemas::conversation::{Outcome, shown};
 use tapewright_schemas::era::Era;
 use tapewright_schemas::event::{
-    Carrier, ConduitId, Direction, Fields, RequestHead, ResponseHead, Side,
+    Carrier, ConduitId, Direction, Fields, RequestHead, ResponseHead, SessionKey, Side,
 };
 
 use super::doctor::Probed;
@@ -43,6 +43,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) seq: u64,
     pub(crate) dir: Direction,
     pub(crate) era: Era,
+    pub(crate) session: SessionKey,
     pub(crate) conduit: ConduitId,
     pub(crate) carrier: Carrier,
     /// The head of the HTTP request that carried it, or that it answers.

@@ -263,6 +263,42 @@ fn a_server_that_answers_a_request_without_its_headers_is_told() {
 }
 
 #[test]
+fn only_an_answer_after_the_handshake_says_anything_about_a_missing_resource() {
+    const EARLY: &str = r#"
+        > {"jsonrpc":"2.0","id":"a","method":"resources/read","params":{"uri":"a://b",META}}
+        < {"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"Invalid request parameters"}}
+        > {"jsonrpc":"2.0","id":"b","method":"resources/read","params":{"uri":"a://b"}}
+        < {"jsonrpc":"2.0","id":"b","error":{"code":-32002,"message":"Server not initialized"}}"#;
+    let about = |session: &str| one("legacy-error-code-32002", session);
+    let early = about(EARLY);
+    assert_eq!(early.status, Status::Skipped, "{early:?}");
+    assert!(early.detail.contains("before the handshake"), "{early:?}");
+    let read = r#"
+        > {"jsonrpc":"2.0","id":"c","method":"resources/read","params":{"uri":"a://b"}}
+        < {"jsonrpc":"2.0","id":"c","error":{"code":CODE,"message":"Resource not found"}}"#;
+    let handshake = r#"
+        > {"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}
+        < {"jsonrpc":"2.0","id":"i","result":{"protocolVersion":"2025-11-25","capabilities":{"resources":{}},"serverInfo":{"name":"s","version":"1"}}}"#;
+    for (code, status) in [
+        ("0", Status::Skipped),
+        ("-32602", Status::Pass),
+        ("-32002", Status::Fail),
+    ] {
+        let read = read.replace("CODE", code);
+        let found = about(&format!("{EARLY}{handshake}{read}"));
+        assert_eq!(found.status, status, "{code}: {found:?}");
+    }
+    // A server of 2026-07-28 shows that it is one by a result, before or after.
+    let listed = r#"
+        > {"jsonrpc":"2.0","id":"l","method":"resources/list","params":{META}}
+        < {"jsonrpc":"2.0","id":"l","result":{"resources":[]}}"#;
+    let read = EARLY.lines().take(3).collect::<Vec<_>>().join("\n");
+    for session in [format!("{listed}{read}"), format!("{read}{listed}")] {
+        assert_eq!(about(&session).status, Status::Pass, "{session}");
+    }
+}
+
+#[test]
 fn metadata_tells_whether_an_authorization_server_sends_iss() {
     for (body, status) in [
         (

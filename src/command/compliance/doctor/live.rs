@@ -49,6 +49,7 @@ pub(super) fn examine(arguments: &Arguments, target: &str) -> anyhow::Result<Exa
     let mut doctor = Doctor::new(true);
     let stateless = asking.stateless(&mut doctor);
     let handshake = asking.handshake();
+    // An HTTP status is no answer of an MCP server: the URL may be wrong.
     if let (Err(_), Err(error)) = (&stateless, handshake) {
         recorder.abandon();
         return Err(error).context(Mistake::new("cannot query the server", hint));
@@ -182,9 +183,10 @@ impl Asking<'_> {
             Ok(_) => true,
             Err(ClientError::Refused { .. }) => false,
             Err(ClientError::Bridge { why, status }) => {
+                // A server of the handshake era may refuse it by a status; whether there is a
+                // server at all is shown by the handshake.
                 if let Some(status) = status {
                     doctor.refused("server/discover", status);
-                    return Ok(false);
                 }
                 return Err(ClientError::Bridge { why, status });
             }
