@@ -9,7 +9,7 @@ use crate::error::LoadError;
 use crate::failure::Failure;
 use crate::json::Json;
 use crate::matcher::{self, Judged, Matcher};
-use crate::target::{Found, Target};
+use crate::target::{Found, Stop, Target};
 use crate::verdict::{Evidence, Verdict};
 use crate::world::Phase;
 
@@ -25,6 +25,15 @@ pub struct Assertion {
 
 /// The members of an assertion.
 const MEMBERS: [&str; 4] = ["target", "matcher", "message", "transform"];
+
+/// Members that a result may lack: `not` on them says that there is no such value.
+const OPTIONAL: [&str; 5] = [
+    "_meta",
+    "error",
+    "isError",
+    "nextCursor",
+    "structuredContent",
+];
 
 /// Compiles an assertion of a suite.
 ///
@@ -90,6 +99,19 @@ impl Assertion {
             Found::Value(value) => value.hides(),
             Found::Missing(_) => envelope.hides(),
         }
+    }
+
+    /// If `not` can hold only because nothing is at the target: why nothing is there.
+    ///
+    /// A member that a valid result may lack is no mistake in the target.
+    #[must_use]
+    pub fn absent(&self, envelope: &Json) -> Option<Stop> {
+        let Found::Missing(stop) = self.target.resolve(envelope) else {
+            return None;
+        };
+        let is_optional = |name: &&str| self.target.starts_with(&["result", name]);
+        let may_lack = stop.at == "result" && OPTIONAL.iter().any(|name| is_optional(&name));
+        (self.matcher.negates() && !may_lack).then_some(stop)
     }
 
     /// Judges an answer.

@@ -29,6 +29,8 @@ pub struct Failure {
     pub errors: Vec<Violation>,
     /// Why nothing was at the target.
     pub missing: Option<Stop>,
+    /// What the tool said, if it said that it failed and the values do not show it.
+    pub tool_error: Option<String>,
 }
 
 /// A violation of a JSON Schema.
@@ -80,7 +82,12 @@ impl Failure {
     /// All its texts.
     pub fn words_mut(&mut self) -> impl Iterator<Item = &mut String> {
         let errors = self.errors.iter_mut().map(|one| &mut one.message);
-        let words = [&mut self.message, &mut self.note, &mut self.diff];
+        let words = [
+            &mut self.message,
+            &mut self.note,
+            &mut self.diff,
+            &mut self.tool_error,
+        ];
         words.into_iter().flatten().chain(errors)
     }
 
@@ -122,6 +129,7 @@ impl Failure {
         if let Some(stop) = &self.missing {
             members.push(("missing", stop.to_string().into()));
         }
+        members.extend(text(&self.tool_error).map(|value| ("tool_error", value)));
         Json::object(members)
     }
 }

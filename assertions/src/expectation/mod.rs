@@ -2,6 +2,7 @@
 
 mod headers;
 mod tokens;
+mod tool_error;
 
 use std::fmt;
 use std::sync::Arc;
@@ -143,8 +144,9 @@ impl Expectation {
                 outcome.doubts.push(doubt);
                 continue;
             }
-            outcome.take(index, assertion, assertion.judge(&evidence));
+            outcome.take(index, assertion, &evidence);
         }
+        tool_error::note(self, answer, &mut outcome);
         self.duration(answer, &mut outcome);
         if let Some(budget) = &self.max_response_tokens {
             if answer.redacted && answer.envelope.hides() {
@@ -190,10 +192,16 @@ impl Expectation {
 }
 
 impl Outcome {
-    /// Adds the result of an assertion.
-    pub fn take(&mut self, index: usize, assertion: &Assertion, verdict: Verdict) {
-        match verdict {
-            Verdict::Passed => self.passed += 1,
+    /// Judges an answer by an assertion, and adds the result.
+    pub fn take(&mut self, index: usize, assertion: &Assertion, evidence: &Evidence<'_>) {
+        match assertion.judge(evidence) {
+            Verdict::Passed => {
+                self.passed += 1;
+                if let Some(stop) = assertion.absent(evidence.envelope) {
+                    let why = format!("it only holds because nothing is at its target: {stop}");
+                    self.warnings.push(told(index, assertion, &why));
+                }
+            }
             Verdict::Failed(failure) => self.failures.push(Failure {
                 index: Some(index),
                 ..*failure

@@ -108,6 +108,10 @@ impl Matcher for Compose {
             }
         })
     }
+
+    fn negates(&self) -> bool {
+        self.children.iter().any(|(_, matcher)| matcher.negates())
+    }
 }
 
 impl How {

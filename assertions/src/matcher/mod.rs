@@ -43,6 +43,11 @@ pub(crate) trait Matcher: Debug + Send + Sync {
     fn needs(&self) -> Option<&'static str> {
         None
     }
+
+    /// Whether it is `not`, or contains one, so that it may hold because nothing is there.
+    fn negates(&self) -> bool {
+        false
+    }
 }
 
 /// The result of a matcher.

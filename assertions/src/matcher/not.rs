@@ -38,4 +38,8 @@ impl Matcher for Not {
             other => other,
         }
     }
+
+    fn negates(&self) -> bool {
+        true
+    }
 }

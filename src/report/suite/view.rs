@@ -266,6 +266,10 @@ fn failure(
         },
         (None, None) => "it does not hold".to_owned(),
     };
+    let note = match &failure.tool_error {
+        Some(said) => format!("{note}\nthe tool says that it failed: {said}"),
+        None => note,
+    };
     Problem {
         judged: true,
         target: failure.target.clone(),

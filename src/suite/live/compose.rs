@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tapewright_assertions::target::{Found, Target};
-use tapewright_assertions::{Answer, Ask, Evidence, Expectation, Json};
+use tapewright_assertions::{Answer, Ask, Evidence, Expectation, Failure, Json};
 use tapewright_config::template::Reference;
 
 use super::Round;
@@ -24,6 +24,7 @@ struct Ran {
 }
 
 /// Runs a composition and judges it. A failed node alone is not a failure: the assertions decide.
+/// But an output node that was never called gave nothing to judge.
 pub(super) fn run(
     number: usize,
     case: &Case,
@@ -51,8 +52,9 @@ pub(super) fn run(
     };
     let mut outcome = tapewright_assertions::Outcome::default();
     for (index, assertion) in graph.assertions.iter().enumerate() {
-        outcome.take(index, assertion, assertion.judge(&evidence));
+        outcome.take(index, assertion, &evidence);
     }
+    outcome.failures.extend(never_called(graph, &ran));
     judged::settle(&mut row, case, &outcome);
     world.settle(&mut row);
     for one in ran.iter().filter(|one| one.status == "err") {
@@ -62,6 +64,22 @@ pub(super) fn run(
     let total = ran.iter().filter_map(|one| one.took_us).sum();
     row.took = Some(std::time::Duration::from_micros(total));
     row
+}
+
+/// The failure of an output node that was never called, unless an assertion is about this node.
+fn never_called(graph: &Graph, ran: &[Ran]) -> Option<Failure> {
+    let id = graph.output.as_ref()?;
+    let node = ran.iter().find(|one| one.id == *id)?;
+    let mut targets = graph.assertions.iter().map(|one| one.target());
+    if node.took_us.is_some() || targets.any(|target| target.starts_with(&["nodes", id])) {
+        return None;
+    }
+    let why = node.error.as_deref().unwrap_or("it was not reached");
+    Some(Failure {
+        matcher: "output".to_owned(),
+        note: Some(format!("the output node `{id}` has no answer: {why}")),
+        ..Failure::default()
+    })
 }
 
 fn call(node: &Node, case: &Case, ran: &[Ran], connections: &mut [Connection]) -> Ran {
@@ -120,14 +138,19 @@ fn call(node: &Node, case: &Case, ran: &[Ran], connections: &mut [Connection]) -
     }
 }
 
-/// The value of a reference in the output of an earlier node.
+/// The value of a reference in the output of an earlier node: in its result, or if that has no such
+/// member, in the result's `structuredContent`.
 fn look_up(reference: &Reference, ran: &[Ran]) -> Result<serde_json::Value, String> {
     let node = ran.iter().find(|one| one.id == reference.id);
     let node = node.ok_or_else(|| format!("no output of `{}`", reference.id))?;
     let target = Target::parse(&reference.path).map_err(|error| error.to_string())?;
-    match target.resolve(&node.output) {
-        Found::Value(value) => Ok(serde_json::Value::from(value.as_ref())),
-        Found::Missing(stop) => Err(format!("`{}.{}`: {stop}", reference.id, reference.path)),
+    let inner = node.output.get("structuredContent");
+    let inner = inner.map(|inner| target.resolve(inner));
+    match (target.resolve(&node.output), inner) {
+        (Found::Value(value), _) | (Found::Missing(_), Some(Found::Value(value))) => {
+            Ok(serde_json::Value::from(value.as_ref()))
+        }
+        (Found::Missing(stop), _) => Err(format!("`{}.{}`: {stop}", reference.id, reference.path)),
     }
 }
 

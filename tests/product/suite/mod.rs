@@ -16,6 +16,7 @@ mod recorded;
 mod reports;
 mod rows;
 mod runner;
+mod silent;
 mod stage;
 mod watch;
 mod written;
