@@ -59,8 +59,12 @@ impl ReporterFile {
     }
 }
 
-/// Refuses what can never be written, before anything runs.
-pub(crate) fn check(reporters: &[ReporterFile], output: Option<&Path>) -> anyhow::Result<()> {
+/// Refuses what can never be written, or would replace one of the inputs, before anything runs.
+pub(crate) fn check(
+    reporters: &[ReporterFile],
+    output: Option<&Path>,
+    inputs: &[&Path],
+) -> anyhow::Result<()> {
     let mut printed = 0;
     let mut files: Vec<&Path> = Vec::new();
     for one in reporters {
@@ -74,7 +78,8 @@ pub(crate) fn check(reporters: &[ReporterFile], output: Option<&Path>) -> anyhow
             let what = format!("two reports with the same file `{}`", file.display());
             return Err(Mistake::new(what, "give each its own file").into());
         }
-        output::check_ahead(file, Overwrite::Any)?;
+        output::not_among(file, inputs.iter().copied())?;
+        output::check_ahead(file, Overwrite::Report)?;
     }
     if printed > 1 {
         return Err(Mistake::new(

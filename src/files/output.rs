@@ -5,21 +5,43 @@ use std::io::{self, Read as _};
 use std::path::{Component, Path, PathBuf, is_separator};
 
 use tapewright_proxy::system::files;
+use tapewright_schemas::recording::FileKind;
 
-use super::find::final_target;
+use super::find::{final_target, same_file};
+use super::suite::is_yaml;
 use crate::report::{self, Mistake};
 
 /// What a new file may replace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overwrite {
-    /// Any file: every run writes its reports again.
+    /// Any file, which the command itself examines.
     Any,
+    /// A capture.
+    Capture,
+    /// A cassette.
+    Cassette,
     /// A log of tapewright, which is appended to.
     Log,
     /// Only a file without content.
     Nothing,
     /// A tape, a cassette or a capture.
     Recording,
+    /// Any file but a recording or a suite: every run writes its reports again.
+    Report,
+}
+
+impl Overwrite {
+    /// Why an existing file must not be replaced.
+    fn refusal(self) -> &'static str {
+        match self {
+            Self::Capture => "already exists and is not a capture",
+            Self::Cassette => "already exists and is not a cassette",
+            Self::Log => "already exists and is not a tapewright log",
+            Self::Nothing => "already exists",
+            Self::Any | Self::Recording => "already exists and is not a recording",
+            Self::Report => "is a recording or a suite, not a report",
+        }
+    }
 }
 
 /// How many bytes of a file are examined.
@@ -45,12 +67,7 @@ pub(crate) fn check(path: &Path, over: Overwrite) -> anyhow::Result<()> {
         Ok(data) if data.is_dir() => return mistake("is a folder"),
         Ok(data) if !data.is_file() => return mistake("is not a regular file"),
         Ok(data) if data.len() > 0 && !may_replace(path, over) => {
-            let what = match over {
-                Overwrite::Nothing => "already exists",
-                Overwrite::Log => "already exists and is not a tapewright log",
-                Overwrite::Any | Overwrite::Recording => "already exists and is not a recording",
-            };
-            let what = format!("`{}` {what}", shown(path));
+            let what = format!("`{}` {}", shown(path), over.refusal());
             let hint = "choose another file, or move this one away";
             return Err(Mistake::new(what, hint).into());
         }
@@ -173,8 +190,23 @@ fn may_replace(path: &Path, over: Overwrite) -> bool {
         Overwrite::Any => true,
         Overwrite::Log => start(path).is_ok_and(|start| is_log(&start)),
         Overwrite::Nothing => false,
-        Overwrite::Recording => start(path).is_ok_and(|start| is_recording(&start)),
+        Overwrite::Capture => kind_of(path) == Some(FileKind::Capture),
+        Overwrite::Cassette => kind_of(path) == Some(FileKind::Cassette),
+        Overwrite::Recording => kind_of(path).is_some(),
+        Overwrite::Report => !is_yaml(path) && kind_of(path).is_none(),
     }
+}
+
+/// Refuses an output that is one of the files to read, also through links.
+pub(crate) fn not_among<'p>(
+    output: &Path,
+    mut inputs: impl Iterator<Item = &'p Path>,
+) -> anyhow::Result<()> {
+    if !inputs.any(|input| same_file(input, output)) {
+        return Ok(());
+    }
+    let what = format!("the output `{}` is the input itself", shown(output));
+    Err(Mistake::new(what, "write to another file").into())
 }
 
 fn start(path: &Path) -> io::Result<Vec<u8>> {
@@ -183,21 +215,34 @@ fn start(path: &Path) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// Whether a file begins like a tape, a cassette or a capture: by the name of its first member, and
-/// for documents by `exchanges` shortly after it.
-fn is_recording(start: &[u8]) -> bool {
+/// The kind of a recording, by how it begins; `None` if it is none.
+fn kind_of(path: &Path) -> Option<FileKind> {
+    kind_of_start(&start(path).ok()?)
+}
+
+/// The kind of a recording: by the name of its first member, and for documents by `exchanges`
+/// shortly after it.
+fn kind_of_start(start: &[u8]) -> Option<FileKind> {
     let text = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     let text = text.trim_ascii_start();
     // Captures of several servers are a list.
     let text = text.strip_prefix(b"[").unwrap_or(text).trim_ascii_start();
-    let Some(members) = text.strip_prefix(b"{").map(<[u8]>::trim_ascii_start) else {
-        return false;
-    };
+    let members = text.strip_prefix(b"{").map(<[u8]>::trim_ascii_start)?;
     let begins = |name: &[u8]| members.starts_with(name);
-    let name = b"\"exchanges\"";
-    let has_exchanges = members.windows(name.len()).any(|one| one == name);
-    let known: [&[u8]; 3] = [b"\"version\"", b"\"server_label\"", b"\"exchanges\""];
-    begins(b"\"tape\"") || has_exchanges && known.into_iter().any(begins)
+    let has = |name: &[u8]| members.windows(name.len()).any(|one| one == name);
+    if begins(b"\"tape\"") {
+        Some(FileKind::Tape)
+    } else if !has(b"\"exchanges\"") {
+        None
+    } else if begins(b"\"server_label\"") {
+        Some(FileKind::Capture)
+    } else if begins(b"\"version\"") {
+        Some(FileKind::Cassette)
+    } else if begins(b"\"exchanges\"") && has(b"\"server_label\"") {
+        Some(FileKind::Capture)
+    } else {
+        begins(b"\"exchanges\"").then_some(FileKind::Cassette)
+    }
 }
 
 /// Whether a file begins with a line of a log: with its time, as text or as JSON.
@@ -226,14 +271,27 @@ mod tests {
 
     #[test]
     fn recordings_are_known_by_how_they_begin() {
-        for text in [
-            "{\"tape\":\"2.0\"}\n",
-            "{\n  \"version\": \"1\",\n  \"exchanges\": []\n}",
-            "\u{feff} {\"server_label\":\"x\",\"exchanges\":[",
-            "[ {\"server_label\":\"x\",\"exchanges\":[",
-            "{\"exchanges\":[],\"version\":\"1\"}",
+        for (text, kind) in [
+            ("{\"tape\":\"2.0\"}\n", FileKind::Tape),
+            (
+                "{\n  \"version\": \"1\",\n  \"exchanges\": []\n}",
+                FileKind::Cassette,
+            ),
+            (
+                "\u{feff} {\"server_label\":\"x\",\"exchanges\":[",
+                FileKind::Capture,
+            ),
+            (
+                "[ {\"server_label\":\"x\",\"exchanges\":[",
+                FileKind::Capture,
+            ),
+            (
+                "{\"exchanges\":[],\"server_label\":\"x\"}",
+                FileKind::Capture,
+            ),
+            ("{\"exchanges\":[],\"version\":\"1\"}", FileKind::Cassette),
         ] {
-            assert!(is_recording(text.as_bytes()), "{text}");
+            assert_eq!(kind_of_start(text.as_bytes()), Some(kind), "{text}");
         }
         for text in [
             "import sys\n",
@@ -243,7 +301,7 @@ mod tests {
             "servers:\n",
             "#!/usr/bin/env tapewright\n{\"tape\":1}",
         ] {
-            assert!(!is_recording(text.as_bytes()), "{text}");
+            assert_eq!(kind_of_start(text.as_bytes()), None, "{text}");
         }
     }
 

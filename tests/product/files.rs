@@ -1,5 +1,7 @@
 //! The files of a recording: names, links, concurrency, and failing disks.
 
+mod replaced;
+
 use std::path::Path;
 use std::time::Duration;
 

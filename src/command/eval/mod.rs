@@ -88,7 +88,10 @@ const OPENING: Duration = Duration::from_secs(60);
 
 /// Runs the evaluations of every suite, and reports once all have run.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
-    reporters::check(&arguments.reporters(), arguments.output.as_deref())?;
+    let inputs = arguments.suites.iter().chain(&arguments.config);
+    let inputs = inputs.chain(&arguments.calibrate).map(PathBuf::as_path);
+    let inputs: Vec<&Path> = inputs.collect();
+    reporters::check(&arguments.reporters(), arguments.output.as_deref(), &inputs)?;
     let interrupted = tapewright_proxy::system::signals::interruption()?;
     if let Some(file) = &arguments.calibrate {
         return calibrate::run(arguments, file, &interrupted);

@@ -19,7 +19,7 @@ use tapewright_schemas::{capture, cassette};
 
 use crate::exit::Exit;
 use crate::files::output::{self, Overwrite};
-use crate::files::{Contents, Frame, NewFile, Recording, same_file, spool};
+use crate::files::{Contents, Frame, NewFile, Recording, spool};
 use crate::report::{self, Mistake};
 
 use crate::command::init::recorded;
@@ -133,15 +133,8 @@ fn of_agent(arguments: &Arguments, run: &agent::Run) -> anyhow::Result<Exit> {
 impl Arguments {
     /// Refuses impossible exports before anything is written.
     fn check(&self, recording: &Recording, output: Option<&Path>) -> anyhow::Result<()> {
-        if let Some(output) = output
-            && same_file(&recording.path, output)
-        {
-            let path = report::safe(&output.display().to_string());
-            return Err(Mistake::new(
-                format!("the output `{path}` is the recording itself"),
-                "write to another file with `-o FILE`",
-            )
-            .into());
+        if let Some(output) = output {
+            output::not_among(output, [recording.path.as_path(), &self.tape].into_iter())?;
         }
         self.check_times(recording)?;
         output.map_or(Ok(()), |output| output::check_ahead(output, self.over()))
@@ -150,10 +143,10 @@ impl Arguments {
     /// What the output may replace.
     fn over(&self) -> Overwrite {
         match self.format {
-            Format::Html | Format::Har | Format::Otlp | Format::Suite | Format::AgentCassette => {
-                Overwrite::Nothing
-            }
-            Format::Cassette | Format::Capture | Format::Tape => Overwrite::Recording,
+            Format::Cassette => Overwrite::Cassette,
+            Format::Capture => Overwrite::Capture,
+            // A tape is the original, and the others cannot be known for certain.
+            _ => Overwrite::Nothing,
         }
     }
 

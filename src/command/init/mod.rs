@@ -16,7 +16,7 @@ use crate::command::export::agent;
 use crate::command::redaction::Redaction;
 use crate::command::upstream::UpstreamArguments;
 use crate::exit::Exit;
-use crate::files::output::Overwrite;
+use crate::files::output::{self, Overwrite};
 use crate::log::{self, LogArguments};
 use crate::report::figures::plural;
 use crate::report::{self, Mistake};
@@ -76,6 +76,9 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
             "choose another file with `-o FILE`, or overwrite it with `--force`",
         )
         .into());
+    }
+    if let (Some(output), Some(input)) = (output, &arguments.recording) {
+        output::not_among(output, [input.as_path()].into_iter())?;
     }
     let draft = match &arguments.recording {
         Some(file) => {

@@ -1,6 +1,6 @@
 //! Scores a session by suites while it is recorded.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
@@ -95,7 +95,8 @@ impl ScoringArguments {
             }
             return Ok(Ok(None));
         }
-        reporters::check(&self.reporter, None)?;
+        let inputs: Vec<&Path> = self.suite.iter().map(PathBuf::as_path).collect();
+        reporters::check(&self.reporter, None, &inputs)?;
         let mut suites = Vec::new();
         let mut scorers = Vec::new();
         for path in &self.suite {

@@ -112,7 +112,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn serve(arguments: &Arguments, starts: Option<&PlayedStarts>) -> anyhow::Result<Exit> {
     let clock = Clock::start();
     if let Some(file) = arguments.report.as_deref() {
-        output::check_ahead(file, Overwrite::Any)?;
+        output::not_among(file, [arguments.tape.as_path()].into_iter())?;
+        output::check_ahead(file, Overwrite::Report)?;
     }
     let destination = arguments.otlp.destination(arguments.is_redacted())?;
     let rules = arguments.playing.rules(arguments.otlp.secrets()?)?;
@@ -398,11 +399,7 @@ fn start(
         };
         return readers.start_unrecorded(run, clock);
     };
-    if files::same_file(&arguments.tape, output) {
-        let path = report::safe(&output.display().to_string());
-        let what = format!("the output `{path}` is the recording being replayed");
-        return Err(Mistake::new(what, "record to another file with `-o FILE`").into());
-    }
+    output::not_among(output, [arguments.tape.as_path()].into_iter())?;
     let (judging, log_listener) = log::heard(faults::watched(beside.control, None), true)?;
     let mut settings = Settings {
         target: target::of(Some(output), label, clock.created)?,

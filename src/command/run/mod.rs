@@ -31,9 +31,11 @@ use crate::report::{self, Mistake};
 
 /// Runs the suites, once or repeatedly. `before` are the options in front of the command.
 pub(crate) fn run(arguments: &Arguments, before: &ServerArguments) -> anyhow::Result<Exit> {
-    reporters::check(&arguments.reporters(), arguments.output.as_deref())?;
     let servers = arguments.servers.over(before)?;
     let suites = arguments.named()?;
+    let inputs = suites.iter().chain(&arguments.capture.capture);
+    let inputs: Vec<&Path> = inputs.map(PathBuf::as_path).collect();
+    reporters::check(&arguments.reporters(), arguments.output.as_deref(), &inputs)?;
     let job = Job {
         arguments,
         servers: &servers,

@@ -8,7 +8,7 @@ mod results;
 mod scored;
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,8 +25,9 @@ use crate::corpus::live::{AskOptions, Asker, Target};
 use crate::corpus::versions::Versions;
 use crate::exit::Exit;
 use crate::files::NewFile;
-use crate::report;
+use crate::files::output::{self, Overwrite};
 use crate::report::formats::{Reportable as _, github, html, junit, markdown};
+use crate::report;
 
 /// Time limit for all requests together.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -34,6 +35,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 impl Arguments {
     /// Runs the rules, and reports.
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
+        self.check_output()?;
         let versions = Versions::open(self.choice.registry.as_deref())?;
         let captured = !self.capture.is_empty();
         let mut scored = match (captured, &self.results_from, &self.from_suite) {
@@ -55,6 +57,22 @@ impl Arguments {
         }
         self.tell(&scored)?;
         Ok(scored.exit())
+    }
+
+    /// Refuses a scorecard that would replace an input, before anything is sent.
+    fn check_output(&self) -> anyhow::Result<()> {
+        let Some(path) = &self.output.save_scorecard else {
+            return Ok(());
+        };
+        let named = [
+            &self.from_suite,
+            &self.results_from,
+            &self.choice.registry,
+            &self.output.baseline,
+        ];
+        let inputs = self.capture.iter().chain(named.into_iter().flatten());
+        output::not_among(path, inputs.map(PathBuf::as_path))?;
+        output::check_ahead(path, Overwrite::Report)
     }
 
     /// Grades results from other tools.
