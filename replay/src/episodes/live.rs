@@ -41,6 +41,8 @@ struct State {
     kept: Option<IdKey>,
     ended: bool,
     signalled: bool,
+    // The client's input has ended: it expects no more answers.
+    left: bool,
 }
 
 impl Live {
@@ -60,6 +62,7 @@ impl Live {
                 kept: None,
                 ended: false,
                 signalled: false,
+                left: false,
             }),
             changed: Condvar::new(),
         });
@@ -137,6 +140,7 @@ impl Live {
 
     /// Closes its input, and waits until it exits.
     pub(super) fn end(self) -> Exit {
+        self.owed.lock().left = true;
         drop(self.to_server);
         for thread in self.threads {
             // The result of a thread that panicked does not matter.
@@ -186,7 +190,8 @@ impl Owed {
         line.trim_ascii().is_empty() || output.push_blocking(line).is_ok()
     }
 
-    /// Answers the pending requests in the server's place, after the server has ended.
+    /// Answers the pending requests in the server's place, after the server has ended. A client
+    /// whose input has ended is not answered: some fail at an answer while they leave.
     fn over(&self, output: &LineQueue) {
         let left: Vec<Vec<u8>> = {
             let mut state = self.lock();
@@ -194,7 +199,8 @@ impl Owed {
             if state.signalled {
                 self.input.finish();
             }
-            state.requests.take_all().collect()
+            let pending = state.requests.take_all();
+            pending.filter(|_| !state.left).collect()
         };
         self.changed.notify_all();
         for id in left {

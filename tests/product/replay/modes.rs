@@ -295,6 +295,55 @@ fn what_a_killed_recorder_was_told_is_added_by_the_next() {
 
 #[cfg(unix)]
 #[test]
+fn a_client_that_has_left_is_sent_no_error_and_the_cassette_is_updated() {
+    use std::io::Write as _;
+
+    use crate::support::record;
+
+    // The second request has no answer when the client leaves.
+    let reply = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"s","version":"1"}}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":5,"result":{"tools":[]}}"#;
+    let server = format!(
+        "while read -r line; do case \"$line\" in *initialize\\\"*) echo '{reply}';; *tools/list*) echo '{answer}';; esac; done"
+    );
+    let folder = folder(Some(&[opening()]));
+    let cassette = folder.path().join("tape.json");
+    let options = ["-o", cassette.to_str().unwrap(), "--mode", "new-episodes"];
+    let mut command = record(&options, &["sh", "-c", &server]);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    for line in [
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","id":5,"method":"tools/list"}"#,
+        r#"{"jsonrpc":"2.0","id":6,"method":"tools/call","params":{"name":"slow"}}"#,
+    ] {
+        writeln!(input, "{line}").unwrap();
+    }
+    drop(input);
+    let mut said = String::new();
+    child
+        .stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!(wait(&mut child, LIMIT).code(), Some(0));
+    assert!(!said.contains("error"), "{said}");
+    assert!(said.contains(answer), "{said}");
+    assert_eq!(
+        recorded(folder.path()).len(),
+        2,
+        "what was answered is added"
+    );
+}
+
+#[cfg(unix)]
+#[test]
 fn a_signal_reaches_the_live_server_and_its_status_is_ours() {
     use std::os::unix::process::ExitStatusExt as _;
 
