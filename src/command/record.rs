@@ -386,6 +386,12 @@ fn tell(finished: &Finished) {
     if let Some(tape) = &finished.tape {
         report::note(&format!("{} events on {}", finished.events, tape.display()));
     }
+    if !finished.gaps.is_empty() {
+        report::note(&format!(
+            "missing: {}",
+            report::in_place::missing(finished.gaps)
+        ));
+    }
     for file in finished.cassette.iter().chain(&finished.capture) {
         report::note(&format!("wrote {}", file.display()));
     }

@@ -99,15 +99,17 @@ pub(crate) fn lacks(lacks: &Incomplete) -> String {
         gaps,
     } = lacks;
     match (why, last_seq) {
-        (TapeFailure::CutShort, Some(last)) => {
-            format!("{}; the last event is {last}", lost(*why, None))
+        (TapeFailure::CutShort | TapeFailure::NotWritten, Some(last)) => {
+            let why = lost(*why, detail.as_deref());
+            format!("{why}; the last event is {last}")
         }
         (TapeFailure::Gaps, _) if !gaps.is_empty() => missing(*gaps),
         _ => lost(*why, detail.as_deref()),
     }
 }
 
-fn missing(gaps: GapTotal) -> String {
+/// What is missing, in numbers.
+pub(crate) fn missing(gaps: GapTotal) -> String {
     let GapTotal {
         count,
         events,
@@ -124,7 +126,7 @@ fn missing(gaps: GapTotal) -> String {
 /// Why a tape is incomplete.
 pub(crate) fn lost(why: TapeFailure, detail: Option<&str>) -> String {
     let what = match why {
-        TapeFailure::CutShort => "the recorder was stopped before it could write the footer",
+        TapeFailure::CutShort => "no footer: the recorder was stopped, or could not write",
         TapeFailure::Gaps => "messages are missing",
         TapeFailure::NotCreated => "cannot create the tape",
         TapeFailure::NotWritten => "cannot write the tape",

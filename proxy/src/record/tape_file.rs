@@ -61,8 +61,9 @@ pub(crate) struct TapeWriter {
     out: Vec<u8>,
     unwritten: Gap,
     lines: Vec<Line>,
-    // Bytes of whole lines in the file.
+    // Bytes of whole lines in the file, and how many of the lines are events.
     good: u64,
+    events: u64,
     lost: Gap,
     // The total loss, including losses already reported on the tape.
     lost_ever: Amount,
@@ -140,6 +141,7 @@ impl TapeWriter {
             unwritten: Gap::default(),
             lines: Vec::new(),
             good: 0,
+            events: 0,
             lost: Gap::default(),
             lost_ever: Amount::default(),
             problem: None,
@@ -224,6 +226,7 @@ impl TapeWriter {
         match written {
             Ok(()) => {
                 self.good += self.out.len() as u64;
+                self.events += self.lines.len() as u64;
                 self.unwritten = Gap::default();
                 if let Some(counted) = &mut self.counted {
                     counted.written(self.encoder.gists(), u64::MAX);
@@ -347,13 +350,17 @@ impl TapeWriter {
             .footer(self.order.of(now).0, self.problem.clone());
         footer.write(&mut self.out);
         self.flush();
+        let mut gaps = self.encoder.gaps();
+        if self.lost.events > 0 {
+            gaps.add(&self.lost);
+        }
         if let Some(counted) = self.counted.take() {
             counted.finish(Offset(footer.at_us));
         }
         Finished {
             tape: self.file.is_some().then(|| self.path.clone()),
-            events: footer.events,
-            gaps: footer.gaps,
+            events: self.events,
+            gaps,
             findings: self.bench.as_ref().map(Bench::found).unwrap_or_default(),
             lost: self.problem.take(),
             ..Finished::default()
@@ -398,13 +405,16 @@ impl TapeWriter {
         for line in lines.iter().skip(kept) {
             self.lost.events += line.events;
             self.lost.bytes += line.bytes;
-            if !line.tells_gap {
+            if line.tells_gap {
+                self.encoder.take_back_gap(line.events, line.bytes);
+            } else {
                 self.lost_ever.events += line.events;
                 self.lost_ever.bytes += line.bytes;
             }
         }
         let last = kept.checked_sub(1).and_then(|last| lines.get(last));
         self.good += last.map_or(0, |line| line.end as u64);
+        self.events += kept as u64;
         self.unwritten = Gap::default();
         if self.problem.is_none() {
             let (session, file) = (self.header.session, self.path.display());

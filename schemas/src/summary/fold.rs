@@ -8,9 +8,9 @@ use super::injected::Injected;
 use super::messages::MessagesFold;
 use super::report::{Ended, Gaps, Method, Report, Tool, Totals};
 use crate::envelope::Envelope;
-use crate::event::{Direction, Event, EventBody, Exit, Finding, Offset, Payload};
+use crate::event::{Direction, Event, EventBody, Exit, Finding, GapReason, Offset, Payload};
 use crate::recording::FileKind;
-use crate::tape::{Ending, GapTotal, Header, Incomplete};
+use crate::tape::{Ending, GapTotal, Header, Incomplete, TapeFailure};
 
 /// Folds events into a [`Report`].
 #[derive(Debug, Default)]
@@ -29,6 +29,8 @@ pub struct Fold {
     findings: u64,
     found: Vec<Finding>,
     gaps: GapTotal,
+    // Why the disk did not take events, if it did not, and was told on the tape.
+    disk: Option<String>,
     exit: Option<Exit>,
     last: Offset,
 }
@@ -93,7 +95,12 @@ impl Fold {
                     self.found.push((**finding).clone());
                 }
             }
-            EventBody::Gap(gap) => self.gaps.add(gap),
+            EventBody::Gap(gap) => {
+                self.gaps.add(gap);
+                if gap.why == GapReason::Disk {
+                    self.disk = Some(gap.detail.clone().unwrap_or_default());
+                }
+            }
             EventBody::Exited(exited) => self.exit = Some(exited.how),
             EventBody::Added(_)
             | EventBody::Body { .. }
@@ -181,7 +188,16 @@ impl Fold {
     }
 
     fn ended(&self, ending: &Ending) -> Ended {
-        let lacks = Incomplete::of(ending, self.gaps);
+        let mut lacks = Incomplete::of(ending, self.gaps);
+        if let Some(lacks) = lacks
+            .as_mut()
+            .filter(|one| one.why == TapeFailure::CutShort)
+            && let Some(detail) = &self.disk
+        {
+            // The recorder was not stopped: the disk had no room for the footer, either.
+            lacks.why = TapeFailure::NotWritten;
+            lacks.detail = Some(detail.clone()).filter(|detail| !detail.is_empty());
+        }
         let (exit_code, exit_signal) = match self.exit {
             Some(Exit::Code(code)) => (Some(code), None),
             Some(Exit::Signal(signal)) => (None, Some(signal)),

@@ -274,6 +274,13 @@ impl Encoder {
         }
     }
 
+    /// Uncounts a gap whose line did not get onto the tape, and will be encoded again.
+    pub fn take_back_gap(&mut self, events: u64, bytes: u64) {
+        self.gaps.count = self.gaps.count.saturating_sub(1);
+        self.gaps.events = self.gaps.events.saturating_sub(events);
+        self.gaps.bytes = self.gaps.bytes.saturating_sub(bytes);
+    }
+
     fn gap(&mut self, gap: &Gap, out: &mut Vec<u8>) {
         self.gaps.count += 1;
         self.gaps.events = self.gaps.events.saturating_add(gap.events);

@@ -35,7 +35,7 @@ pub struct Footer {
 tokens! {
     /// Why a tape does not hold everything.
     pub enum TapeFailure {
-        /// It breaks off: the recorder was stopped before it could write the footer.
+        /// It breaks off: the recorder was stopped, or could not write, before the footer.
         CutShort = "cut_short",
         /// It has gaps.
         Gaps = "gaps",
@@ -98,7 +98,7 @@ impl GapTotal {
     }
 
     /// One more.
-    pub(crate) fn add(&mut self, gap: &Gap) {
+    pub fn add(&mut self, gap: &Gap) {
         self.count += 1;
         self.events = self.events.saturating_add(gap.events);
         self.bytes = self.bytes.saturating_add(gap.bytes);

@@ -109,6 +109,6 @@ fn a_tape_that_is_still_written_says_by_whom() {
     // A killed process writes no more.
     session.child.kill().unwrap();
     session.child.wait().unwrap();
-    let ended = || inspect().contains("the recorder was stopped before");
+    let ended = || inspect().contains("no footer: the recorder was stopped");
     assert!(eventually(Duration::from_secs(60), ended), "{}", inspect());
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::Value;
-use tapewright_schemas::event::EventBody;
+use tapewright_schemas::event::{Event, EventBody};
 use tapewright_schemas::published;
 
 use super::{ANSWER, Folder, LIMIT, PING, PONG, lines, names};
@@ -233,7 +233,28 @@ fn full_disk() -> Vec<Value> {
     assert_eq!(session.finish(LIMIT).code(), Some(3));
     let log = lines(&reader.join().unwrap());
     assert!(names(&log).contains(&"tape_failed"));
-    assert!(only(&log, "recorded")["lost_events"].as_u64().unwrap() > 0);
+    // Each event is on the tape or counted as lost, once: the start and the end of the server, and
+    // 800 requests with their answers.
+    let tape = Tape::read(Path::new(&folder.file("s.tape.jsonl")));
+    let is_gap = |event: &&Event| matches!(event.body, EventBody::Gap(_));
+    let gaps = tape.events.iter().filter(is_gap).count() as u64;
+    let recorded = only(&log, "recorded");
+    let lost = recorded["lost_events"].as_u64().unwrap();
+    assert_eq!(recorded["events"], tape.events.len());
+    assert!(lost > 0);
+    assert_eq!(tape.events.len() as u64 - gaps + lost, 2 + 1_600);
+    let output = tapewright()
+        .args(["inspect", &folder.file("s.tape.jsonl")])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let why = text.lines().find(|line| line.contains("incomplete  "));
+    let expected = if gaps > 0 {
+        "cannot write"
+    } else {
+        "could not write"
+    };
+    assert!(why.is_some_and(|why| why.contains(expected)), "{text}");
     log
 }
 
