@@ -57,16 +57,16 @@ fn a_reset_after_the_answer_leaves_its_event_whole() {
 fn a_reset_before_the_answer_leaves_nothing_if_nothing_came_earlier() {
     let progress = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n";
     let answer = format!("data: {ANSWER}\n\n");
-    for (earlier, sent) in [("", ""), (": a comment\n\n", ""), (progress, progress)] {
+    for earlier in ["", "id: 1\ndata:\n\n", ": a comment\n\n", progress] {
         let (upstream, gateway) = pair(&["--fault", "reset at=before"]);
         let mut client = streamed(&upstream, &gateway, &format!("{earlier}{answer}"));
-        if sent.is_empty() {
+        if earlier.is_empty() {
             let (came, _) = client.rest();
             assert_eq!(String::from_utf8_lossy(&came), "", "{earlier:?}");
         } else {
             let head = client.head();
             assert_eq!(head.status(), 200);
-            assert_eq!(client.chunks(sent.len()), sent.as_bytes());
+            assert_eq!(client.chunks(earlier.len()), earlier.as_bytes());
             client.ends();
         }
         let tape = gateway.stop();

@@ -11,7 +11,8 @@ use tapewright_schemas::event::{
 ///
 /// # Bounded memory
 ///
-/// Beyond the limits nobody is blamed for a hang any more, or for those that were forgotten.
+/// Beyond the limit of misled sides no peer is blamed for a hang any more. The last messages of
+/// streams are forgotten beyond theirs, and held messages are then never waited for again.
 #[derive(Debug, Default)]
 pub(super) struct Faults {
     // The requests of the last message of each stream.

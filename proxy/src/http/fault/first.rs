@@ -1,4 +1,4 @@
-//! Event streams that a fault cuts before the answer: if that is their first message, nothing of the
+//! Event streams that a fault cuts before the answer: if that is their first event, nothing of the
 //! response is forwarded.
 
 use bytes::BytesMut;
@@ -14,7 +14,7 @@ use super::{MatchedFault, Scene};
 use crate::http::body::Outbound;
 
 impl Scene {
-    /// Waits for the first message of a stream, if a fault cuts before the answer to the request of
+    /// Waits for the first event of a stream, if a fault cuts before the answer to the request of
     /// this exchange; `None` if it is the answer, and there is no response.
     pub(super) async fn cut_before(
         &self,
@@ -26,7 +26,7 @@ impl Scene {
             return Some(response);
         }
         let (parts, body) = response.into_parts();
-        let (begin, answer) = self.first_message(aimed, body).await;
+        let (begin, answer) = self.first_event(aimed, body).await;
         if let Some(message) = answer
             && self.claim(aimed)
         {
@@ -37,8 +37,8 @@ impl Scene {
         Some(Response::from_parts(parts, begin.into_body(&self.gateway)))
     }
 
-    /// Reads a stream up to its first message; returns the message's number if it is the answer.
-    async fn first_message(
+    /// Reads a stream up to its first event; returns the number of its message if it is the answer.
+    async fn first_event(
         &self,
         aimed: &MatchedFault,
         mut body: Outbound,
@@ -52,7 +52,8 @@ impl Scene {
             begin.extend_from_slice(&data);
             cutter.push(&data);
             let pieces = numbered(&mut cutter, self.log.last_message(self.dir));
-            let first = pieces.into_iter().find(|one| one.fields.is_some());
+            // An event with only an id lets the client resume the stream: it goes ahead, too.
+            let first = pieces.into_iter().next();
             let is_answer = |piece: &Piece| match piece {
                 Piece::Event(event) => aimed.is_answered_by(event),
                 Piece::Rest(_) => false,
