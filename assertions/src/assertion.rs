@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 use tapewright_schemas::near::did_you_mean;
 
-use crate::error::LoadError;
+use crate::error::{EvalError, LoadError};
 use crate::failure::Failure;
 use crate::json::Json;
 use crate::matcher::{self, Judged, Matcher};
 use crate::target::{Found, Stop, Target};
 use crate::verdict::{Evidence, Verdict};
-use crate::world::Phase;
+use crate::world::{Phase, TransformError};
 
 /// An assertion that was read and checked.
 #[derive(Debug)]
@@ -121,7 +121,10 @@ impl Assertion {
             (Some(command), Found::Value(value)) => {
                 match evidence.world.transform(Phase::Assertion, command, &value) {
                     Ok(value) => Found::Value(Cow::Owned(value)),
-                    Err(why) => {
+                    Err(TransformError::NotStarted(why)) => {
+                        return Verdict::Unjudged(EvalError(why));
+                    }
+                    Err(TransformError::Failed(why)) => {
                         let failure = Failure::note("transform", why);
                         return Verdict::Failed(Box::new(self.told(failure, &Found::Value(value))));
                     }

@@ -36,4 +36,4 @@ pub use judging::{By, Juror, Opinion, Question};
 pub use matcher::names as matcher_names;
 pub use test::{Ask, Test};
 pub use verdict::{Evidence, Verdict};
-pub use world::{NoWorld, Phase, Snapshot, World};
+pub use world::{NoWorld, Phase, Snapshot, TransformError, World};

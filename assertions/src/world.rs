@@ -8,14 +8,30 @@ use crate::judging::{Opinion, Question};
 pub trait World {
     /// Runs the command of a transform on a value and returns its output.
     ///
-    /// The error has the failed command and the reason, and fails the assertion.
-    fn transform(&self, phase: Phase, command: &[String], value: &Json) -> Result<Json, String>;
+    /// If it was started, an error fails the assertion; if it could not be, it is one in the suite.
+    fn transform(
+        &self,
+        phase: Phase,
+        command: &[String],
+        value: &Json,
+    ) -> Result<Json, TransformError>;
 
     /// The recorded value with the key of a snapshot; `update` means to record `actual` instead.
     fn snapshot(&self, key: &str, actual: &Json, update: bool) -> Result<Snapshot, EvalError>;
 
     /// Asks models about a candidate: the text at the target of an assertion.
     fn consult(&self, question: &Question<'_>, candidate: &str) -> Opinion;
+}
+
+/// Why a transform has no output, with its command.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TransformError {
+    /// The command ran, and failed.
+    #[error("{0}")]
+    Failed(String),
+    /// The command cannot be started: nothing can be judged.
+    #[error("{0}")]
+    NotStarted(String),
 }
 
 /// The value that a transform gets.
@@ -46,6 +62,8 @@ impl Phase {
 pub enum Snapshot {
     /// It did not exist, or was to be updated: now it is the actual value.
     Recorded,
+    /// It does not exist, and none may be recorded here; says which, and what to do.
+    Missing(String),
     /// It was recorded before.
     Known {
         /// The recorded value.
@@ -60,8 +78,9 @@ pub enum Snapshot {
 pub struct NoWorld;
 
 impl World for NoWorld {
-    fn transform(&self, _: Phase, _: &[String], _: &Json) -> Result<Json, String> {
-        Err("no process can be started here".to_owned())
+    fn transform(&self, _: Phase, _: &[String], _: &Json) -> Result<Json, TransformError> {
+        let why = "no process can be started here";
+        Err(TransformError::Failed(why.to_owned()))
     }
 
     fn snapshot(&self, key: &str, _: &Json, _: bool) -> Result<Snapshot, EvalError> {

@@ -232,6 +232,9 @@ fn told(arguments: &Arguments, behind: Option<Behind>, finished: &Finished, faul
     if arguments.verbose {
         tell(finished);
         faults::end(fault_set);
+    } else if !arguments.log.is_requested() {
+        // An exit status alone does not say what to do, and the session is over. A log says it, too.
+        tell_lost(finished);
     }
 }
 
@@ -407,6 +410,11 @@ fn tell(finished: &Finished) {
     for problem in &finished.problems {
         report::note(&problem.to_string());
     }
+    tell_lost(finished);
+}
+
+/// Says why there is no tape, or only a part of one.
+fn tell_lost(finished: &Finished) {
     if let Some((why, detail)) = &finished.lost {
         report::note(&report::in_place::lost(*why, Some(detail)));
     }

@@ -32,6 +32,12 @@ pub(crate) struct LogArguments {
 }
 
 impl LogArguments {
+    /// Whether a log is requested.
+    pub(crate) fn is_requested(&self) -> bool {
+        let given = self.log.clone().map(OsString::from);
+        value(given, "--log", "TAPEWRIGHT_LOG").is_some()
+    }
+
     /// The settings from the options or the environment; `None` if no log is requested.
     pub(super) fn settings(&self) -> anyhow::Result<Option<Settings>> {
         let given = self.log.clone().map(OsString::from);

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tapewright_assertions::{Answer, Ask, Headers, Json, Outcome, Phase, Test, World as _};
+use tapewright_assertions::{
+    Answer, Ask, Headers, Json, Outcome, Phase, Test, TransformError, World as _,
+};
 
 use super::plan::Case;
 use super::result::{ExchangeNumbers, Located, Row, Status};
@@ -58,7 +60,11 @@ pub(super) fn world(case: &Case, test: &Test, shared: &Arc<SuiteWorld>) -> TestW
 }
 
 /// A request after its transform, which gets `{"name", "arguments"}`.
-pub(super) fn rewritten(ask: &Ask, command: &[String], world: &TestWorld) -> Result<Ask, String> {
+pub(super) fn rewritten(
+    ask: &Ask,
+    command: &[String],
+    world: &TestWorld,
+) -> Result<Ask, TransformError> {
     let params = world.transform(Phase::Request, command, &ask.params())?;
     let name = params.get("name").and_then(Json::as_str);
     match (ask, name) {
@@ -67,7 +73,8 @@ pub(super) fn rewritten(ask: &Ask, command: &[String], world: &TestWorld) -> Res
             arguments: params.get("arguments").cloned(),
         }),
         (Ask::Tool { .. }, None) => {
-            Err("request transform: the output has no tool `name`".to_owned())
+            let why = "request transform: the output has no tool `name`";
+            Err(TransformError::Failed(why.to_owned()))
         }
         _ => Ok(ask.clone()),
     }

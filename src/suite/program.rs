@@ -47,6 +47,11 @@ impl Program<'_> {
     ///
     /// The error completes "the command …".
     pub(super) fn run(&self, input: Vec<u8>) -> Result<Vec<u8>, String> {
+        self.finish(self.open()?, input)
+    }
+
+    /// Runs it, started by [`open`](Self::open).
+    pub(super) fn finish(&self, link: Link, input: Vec<u8>) -> Result<Vec<u8>, String> {
         let Link {
             peer,
             mut to_server,
@@ -55,7 +60,7 @@ impl Program<'_> {
             ended,
             life,
             ..
-        } = self.open()?;
+        } = link;
         let clock = Clock::start();
         // Not waited for: a process that left the group may hold the pipe for as long as it lives.
         thread::spawn(move || to_server.write(&input).ok());
@@ -82,7 +87,8 @@ impl Program<'_> {
         })
     }
 
-    fn open(&self) -> Result<Link, String> {
+    /// Starts it.
+    pub(super) fn open(&self) -> Result<Link, String> {
         let Some((program, arguments)) = self.command.split_first() else {
             return Err("is empty".to_owned());
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use tapewright_assertions::Json;
+use tapewright_assertions::{Json, TransformError};
 
 use super::program::{Program, TIME};
 
@@ -26,7 +26,7 @@ pub(super) fn run(
     variables: &[(String, String)],
     value: &Json,
     bounds: &Bounds<'_>,
-) -> Result<Json, String> {
+) -> Result<Json, TransformError> {
     let program = Program {
         command,
         variables: variables.to_vec(),
@@ -36,6 +36,10 @@ pub(super) fn run(
         most: OUTPUT_BYTES,
         stop: None,
     };
-    let output = program.run(value.to_string().into_bytes())?;
-    Json::read(&output).map_err(|error| format!("did not write one JSON value: {error}"))
+    let link = program.open().map_err(TransformError::NotStarted)?;
+    let output = program
+        .finish(link, value.to_string().into_bytes())
+        .map_err(TransformError::Failed)?;
+    Json::read(&output)
+        .map_err(|error| TransformError::Failed(format!("did not write one JSON value: {error}")))
 }

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tapewright_assertions::{EvalError, Json, Opinion, Phase, Question, Snapshot, World};
+use tapewright_assertions::{
+    EvalError, Json, Opinion, Phase, Question, Snapshot, TransformError, World,
+};
 use tapewright_schemas::redact::{Redactor, Rules};
 
 use super::judging::{Judges, TestJudge};
@@ -132,6 +134,10 @@ impl Snapshots {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(format!("cannot read the snapshot {}: {error}", shown()))
             }
+            Err(_) if self.frozen && !self.update => Ok(Snapshot::Missing(format!(
+                "no snapshot at {}, and none is written if `CI` is true: run the test once elsewhere and commit it, or use --update-snapshots --allow-update-in-ci",
+                shown()
+            ))),
             _ => {
                 write(&path, &self.redacted(actual))
                     .map_err(|error| format!("cannot write the snapshot {}: {error:#}", shown()))?;
@@ -164,7 +170,12 @@ fn write(path: &Path, value: &Json) -> anyhow::Result<()> {
 
 impl World for TestWorld {
     /// The error names the phase and the command.
-    fn transform(&self, phase: Phase, command: &[String], value: &Json) -> Result<Json, String> {
+    fn transform(
+        &self,
+        phase: Phase,
+        command: &[String],
+        value: &Json,
+    ) -> Result<Json, TransformError> {
         let mut variables = self.variables.clone();
         let name = phase.name();
         variables.push(("MCPTEST_TRANSFORM_PHASE".to_owned(), name.to_owned()));
@@ -177,9 +188,13 @@ impl World for TestWorld {
                 .unwrap_or(Path::new("")),
             time: self.time,
         };
-        transform::run(command, &variables, value, &bounds).map_err(|why| {
+        let told = |why: &str| {
             let command = command.join(" ");
             format!("{name} transform: the command `{command}` {why}")
+        };
+        transform::run(command, &variables, value, &bounds).map_err(|error| match error {
+            TransformError::Failed(why) => TransformError::Failed(told(&why)),
+            TransformError::NotStarted(why) => TransformError::NotStarted(told(&why)),
         })
     }
 

@@ -469,3 +469,19 @@ fn a_recorder_that_was_killed_leaves_a_tape_that_is_found_in_the_cassettes_place
     assert!(output.status.success(), "{output:?}");
     assert!(String::from_utf8_lossy(&output.stdout).contains(r#""method":"ping""#));
 }
+
+#[cfg(unix)]
+#[test]
+fn a_recorder_without_a_tape_says_why_at_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let mut command = record(&[], &["true"]);
+    command
+        .env("TAPEWRIGHT_HOME", file.join("nope"))
+        .stderr(std::process::Stdio::piped());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("cannot create the tape"), "{errors}");
+}

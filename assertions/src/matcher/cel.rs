@@ -47,6 +47,12 @@ pub(super) fn compile(value: &Value, _: usize) -> Result<Box<dyn Matcher>, LoadE
         let first = text.lines().next().unwrap_or_default();
         LoadError::here(format!("invalid CEL `{source}`: {first}"))
     })?;
+    if let Some(name) = unknown(program.expression(), &mut vec!["value".to_owned()]) {
+        return Err(
+            LoadError::here(format!("`{source}` has the unknown variable `{name}`"))
+                .help("the value at the target is the variable `value`"),
+        );
+    }
     let loops = loops(program.expression());
     Ok(Box::new(Cel {
         source,
@@ -171,6 +177,64 @@ fn loops(expression: &IdedExpr) -> u32 {
         Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => 0,
     }
 }
+
+/// The first variable in an expression that is not one of these, nor of a loop, nor a type.
+fn unknown(expression: &IdedExpr, known: &mut Vec<String>) -> Option<String> {
+    match &expression.expr {
+        Expr::Call(call) => {
+            let mut all = call.target.as_deref().into_iter().chain(&call.args);
+            all.find_map(|one| unknown(one, known))
+        }
+        Expr::Comprehension(one) => {
+            let range = unknown(&one.iter_range, known).or_else(|| unknown(&one.accu_init, known));
+            let count = known.len();
+            known.extend([one.iter_var.clone(), one.accu_var.clone()]);
+            known.extend(one.iter_var2.clone());
+            let body = [&one.loop_cond, &one.loop_step, &one.result];
+            let found = range.or_else(|| body.into_iter().find_map(|one| unknown(one, known)));
+            known.truncate(count);
+            found
+        }
+        Expr::List(list) => list.elements.iter().find_map(|one| unknown(one, known)),
+        Expr::Select(select) => unknown(&select.operand, known),
+        Expr::Map(map) => map
+            .entries
+            .iter()
+            .find_map(|one| of_entry(&one.expr, known)),
+        Expr::Struct(one) => one
+            .entries
+            .iter()
+            .find_map(|one| of_entry(&one.expr, known)),
+        Expr::Ident(name) => {
+            (!known.contains(name) && !TYPES.contains(&name.as_str())).then(|| name.clone())
+        }
+        Expr::Literal(_) | Expr::Unspecified => None,
+    }
+}
+
+fn of_entry(entry: &EntryExpr, known: &mut Vec<String>) -> Option<String> {
+    match entry {
+        EntryExpr::MapEntry(entry) => {
+            unknown(&entry.key, known).or_else(|| unknown(&entry.value, known))
+        }
+        EntryExpr::StructField(field) => unknown(&field.value, known),
+    }
+}
+
+/// Names of types, which are values in this language.
+const TYPES: [&str; 11] = [
+    "bool",
+    "bytes",
+    "double",
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "optional",
+    "string",
+    "type",
+    "uint",
+];
 
 fn entry_loops(entry: &EntryExpr) -> u32 {
     match entry {

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::{Judged, Matcher, exact, nothing_there, object_argument, required, string_argument};
 use crate::assertion::kind;
 use crate::error::LoadError;
+use crate::failure::Failure;
 use crate::json::Json;
 use crate::world::{Snapshot as Known, World};
 
@@ -62,6 +63,10 @@ impl Matcher for Snapshot {
         match world.snapshot(&self.key, actual, self.update) {
             Err(error) => Judged::Unknown(error),
             Ok(Known::Recorded) => Judged::Holds,
+            Ok(Known::Missing(why)) => Judged::fails(Failure {
+                note: Some(why),
+                ..Failure::default()
+            }),
             Ok(Known::Known { value: known, file }) => match exact::judge(&known, Some(actual)) {
                 Judged::Fails(mut failure) => {
                     failure.note = Some(format!(

@@ -22,11 +22,12 @@ pub use self::coverage::{Coverage, ToolUse};
 use self::index::Index;
 use self::scored::Evidence;
 pub use self::scored::{Instance, Scored};
-use crate::expectation::{Answer, Headers, Outcome};
+use crate::error::EvalError;
+use crate::expectation::{Answer, Headers, Outcome, Unjudged};
 use crate::failure::Failure;
 use crate::json::Json;
 use crate::test::{Ask, Test};
-use crate::world::{Phase, World};
+use crate::world::{Phase, TransformError, World};
 
 /// Judges the exchanges of recordings by the tests of a suite.
 #[derive(Debug)]
@@ -310,7 +311,18 @@ fn judge(test: &Test, exchange: &ScoredExchange, timed: bool, world: &dyn World)
         }
         match world.transform(Phase::Response, command, &envelope) {
             Ok(other) => envelope = other,
-            Err(why) => {
+            Err(TransformError::NotStarted(why)) => {
+                return Outcome {
+                    errors: vec![Unjudged {
+                        index: 0,
+                        target: String::new(),
+                        matcher: "transform",
+                        error: EvalError(why),
+                    }],
+                    ..Outcome::default()
+                };
+            }
+            Err(TransformError::Failed(why)) => {
                 return Outcome {
                     failures: vec![Failure::note("transform", why)],
                     ..Outcome::default()

@@ -163,5 +163,5 @@ fn a_transform_stands_between_target_and_matcher() {
         panic!("the command fails");
     };
     assert_eq!(failure.matcher, "transform");
-    assert_eq!(failure.note.as_deref(), Some("`nope` could not be started"));
+    assert_eq!(failure.note.as_deref(), Some("`nope` failed"));
 }

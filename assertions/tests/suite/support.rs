@@ -5,8 +5,8 @@ use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use tapewright_assertions::{
-    Answer, EvalError, Evidence, Failure, Json, Opinion, Phase, Question, Snapshot, Verdict, World,
-    compile,
+    Answer, EvalError, Evidence, Failure, Json, Opinion, Phase, Question, Snapshot, TransformError,
+    Verdict, World, compile,
 };
 
 /// The result of an assertion.
@@ -31,11 +31,16 @@ pub(crate) struct Desk {
 }
 
 impl World for Desk {
-    fn transform(&self, _: Phase, command: &[String], value: &Json) -> Result<Json, String> {
+    fn transform(
+        &self,
+        _: Phase,
+        command: &[String],
+        value: &Json,
+    ) -> Result<Json, TransformError> {
         match command.first().map(String::as_str) {
             Some("upcase") => Ok(value.stringified().to_uppercase().into()),
-            Some(other) => Err(format!("`{other}` could not be started")),
-            None => Err("no command".to_owned()),
+            Some(other) => Err(TransformError::Failed(format!("`{other}` failed"))),
+            None => Err(TransformError::NotStarted("no command".to_owned())),
         }
     }
 

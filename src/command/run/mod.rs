@@ -7,6 +7,7 @@ mod failed;
 mod one;
 mod overrides;
 pub(super) mod progress;
+mod recorded;
 mod revisions;
 mod servers;
 mod watch;
@@ -102,6 +103,9 @@ impl Job<'_> {
         let chosen = self.chosen(&loaded);
         if self.arguments.selection.list {
             return self.list(&loaded, &chosen);
+        }
+        if let Some(folder) = &self.arguments.run.record {
+            recorded::check(folder.as_ref(), &loaded, &chosen)?;
         }
         let mut views = Vec::new();
         let mut exits = Vec::new();

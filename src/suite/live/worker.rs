@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tapewright_assertions::score::ASKED_OTHERWISE;
-use tapewright_assertions::{Answer, Failure, Json, Phase, Test, World as _};
+use tapewright_assertions::{Answer, Failure, Json, Phase, Test, TransformError, World as _};
 
 use super::connection::{Connection, NoAnswer};
 use super::{Round, compose};
@@ -123,7 +123,7 @@ impl Worker {
             .transpose();
         let ask = match &rewritten {
             Ok(rewritten) => rewritten.as_ref().unwrap_or(&test.ask),
-            Err(why) => return failed(row, "transform", why.clone()),
+            Err(why) => return not_transformed(row, why),
         };
         let mut connections = self.connections.iter_mut();
         let Some(connection) = connections.find(|one| one.name() == test.server) else {
@@ -145,7 +145,7 @@ impl Worker {
             }
             match world.transform(Phase::Response, command, &envelope) {
                 Ok(other) => envelope = other,
-                Err(why) => return failed(row, "transform", why),
+                Err(why) => return not_transformed(row, &why),
             }
         }
         let took = asked.judged.map(|took| took.as_micros());
@@ -198,6 +198,18 @@ pub(super) fn failed(mut row: Row, matcher: &str, why: String) -> Row {
         exchange: None,
     });
     row
+}
+
+/// A row without the output of a transform. A command that cannot be started is an error.
+fn not_transformed(mut row: Row, why: &TransformError) -> Row {
+    match why {
+        TransformError::Failed(why) => failed(row, "transform", why.clone()),
+        TransformError::NotStarted(why) => {
+            row.status = Status::Error;
+            row.reasons.push(why.clone());
+            row
+        }
+    }
 }
 
 /// An undecided row, since a recording does not have the answer.

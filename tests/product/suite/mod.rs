@@ -13,6 +13,7 @@ mod matrix;
 mod model_baseline;
 mod reach;
 mod recorded;
+mod refused;
 mod reports;
 mod rows;
 mod runner;

@@ -27,7 +27,19 @@ use crate::exit::Exit;
 use crate::files::NewFile;
 use crate::files::output::{self, Overwrite};
 use crate::report::formats::{Reportable as _, github, html, junit, markdown};
-use crate::report;
+use crate::report::{self, Mistake};
+
+/// The capabilities of servers that revisions of MCP define, whether rules need them or not.
+const CAPABILITIES: [&str; 8] = [
+    "completions",
+    "experimental",
+    "extensions",
+    "logging",
+    "prompts",
+    "resources",
+    "tasks",
+    "tools",
+];
 
 /// Time limit for all requests together.
 const LIMIT: Duration = Duration::from_secs(300);
@@ -37,6 +49,7 @@ impl Arguments {
     pub(super) fn run(&self) -> anyhow::Result<Exit> {
         self.check_output()?;
         let versions = Versions::open(self.choice.registry.as_deref())?;
+        self.check_capabilities(&versions)?;
         let captured = !self.capture.is_empty();
         let mut scored = match (captured, &self.results_from, &self.from_suite) {
             (true, ..) => self.captured(&versions)?,
@@ -73,6 +86,25 @@ impl Arguments {
         let inputs = self.capture.iter().chain(named.into_iter().flatten());
         output::not_among(path, inputs.map(PathBuf::as_path))?;
         output::check_ahead(path, Overwrite::Report)
+    }
+
+    /// Refuses a capability that neither MCP nor the registry knows: no rule would apply by it.
+    fn check_capabilities(&self, versions: &Versions) -> anyhow::Result<()> {
+        let rules = versions.registry().rules.iter();
+        let mut known: Vec<&str> = rules
+            .filter_map(|rule| rule.applicability.as_deref())
+            .filter(|name| !matches!(*name, "" | "always" | "authorization" | "http:session"))
+            .chain(CAPABILITIES)
+            .collect();
+        known.sort_unstable();
+        known.dedup();
+        let mut named = self.choice.capabilities.iter().flatten();
+        let Some(wrong) = named.find(|name| !known.contains(&name.as_str())) else {
+            return Ok(());
+        };
+        let what = format!("unknown capability `{}`", report::safe(wrong));
+        let hint = format!("expected one or more of {}", known.join(", "));
+        Err(Mistake::new(what, hint).into())
     }
 
     /// Grades results from other tools.
