@@ -7,7 +7,7 @@ use tapewright_compliance::code::Code;
 use tapewright_compliance::composition::{Composition, Hazard};
 use tapewright_compliance::finding::{Doubt, Status};
 use tapewright_compliance::{Checker, Facts, Keeps, Outcome, Selection, capture};
-use tapewright_schemas::event::SessionKey;
+use tapewright_schemas::event::{Event, EventBody, Payload, SessionKey};
 use tapewright_schemas::recording::{Document, FileKind};
 use tapewright_schemas::tape::{Ending, Header};
 
@@ -37,6 +37,8 @@ pub(crate) struct Verdicts {
     pub(crate) selected: bool,
     /// Notes next to the verdicts: what is missing from the recordings.
     pub(crate) notes: Vec<String>,
+    /// Whether a recording is not whole.
+    pub(crate) has_gaps: bool,
 }
 
 /// The verdicts on one session.
@@ -164,7 +166,7 @@ impl Verdicts {
         let gaps = outcomes
             .flat_map(|one| one.doubts.each())
             .any(Doubt::is_gap);
-        if gaps || self.servers.is_empty() || !self.selected {
+        if gaps || self.has_gaps || self.servers.is_empty() || !self.selected {
             Exit::Inconclusive
         } else {
             Exit::Pass
@@ -181,6 +183,7 @@ pub(crate) fn judge(question: &Question<'_>) -> anyhow::Result<Verdicts> {
         expectations: None,
         selected: !question.selection.is_empty(),
         notes: Vec::new(),
+        has_gaps: false,
     };
     let mut composition = Composition::default();
     if question.path.is_dir() {
@@ -218,6 +221,7 @@ fn one(
     let path = recording.path.clone();
     let (mut labels, mut origins) = (BTreeMap::new(), Vec::new());
     let (fallback, ending);
+    let mut clipped = 0;
     if let Contents::Document(Document::Capture(capture), whole) = &recording.contents {
         if capture.sessions.is_empty() {
             return Ok(());
@@ -234,12 +238,15 @@ fn one(
     } else {
         let frame = recording.messages(|event, envelope| {
             checker.observe(event, envelope);
+            clipped += u64::from(is_clipped(event));
             Ok(())
         })?;
         (fallback, ending) = (label(&frame.header), frame.ending);
     }
     checker.end(Some(&ending));
-    tell_of_gaps(&path, &checker, &ending, &mut verdicts.notes);
+    let notes = gaps(&path, checker.missing(), clipped, &ending);
+    verdicts.has_gaps |= !notes.is_empty();
+    verdicts.notes.extend(notes);
     let label_of = |key: SessionKey| labels.get(&key).unwrap_or(&fallback).clone();
     for (key, tool) in checker.tools() {
         composition.offer(&label_of(key), tool);
@@ -259,19 +266,38 @@ fn one(
     Ok(())
 }
 
-/// Notes what is missing from a tape and makes verdicts on it inconclusive.
-fn tell_of_gaps(path: &Path, checker: &Checker, ending: &Ending, notes: &mut Vec<String>) {
+/// Whether only the beginning of a message was recorded.
+fn is_clipped(event: &Event) -> bool {
+    let EventBody::Message { payload, .. } = &event.body else {
+        return false;
+    };
+    matches!(payload, Payload::Clipped { .. })
+}
+
+/// What is missing from a recording, so that its verdicts are not about everything that crossed.
+fn gaps(path: &Path, missing: u64, clipped: u64, ending: &Ending) -> Vec<String> {
     let path = report::safe(&path.display().to_string());
-    match checker.missing() {
+    let mut notes = Vec::new();
+    match missing {
         0 => {}
         1 => notes.push(format!("`{path}` has a gap of one event")),
         count => notes.push(format!("`{path}` has a gap of {count} events")),
+    }
+    match clipped {
+        0 => {}
+        1 => notes.push(format!(
+            "`{path}` has only the beginning of one message, which was too long"
+        )),
+        count => notes.push(format!(
+            "`{path}` has only the beginning of {count} messages, which were too long"
+        )),
     }
     if let Ending::CutShort { last_seq, .. } = ending {
         notes.push(format!(
             "`{path}` has no footer; it ends after event {last_seq}"
         ));
     }
+    notes
 }
 
 /// A name for the server of a recording that has none.

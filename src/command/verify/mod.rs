@@ -93,6 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
     }
     let options = arguments.options()?;
     let recordings = recordings(arguments)?;
+    let is_whole = tell_incomplete(&recordings);
     let (upstream, hint) = target::of(&arguments.server, &arguments.command)?;
     let total = recordings.iter().map(|one| one.script.requests());
     let mut progress = Progress::count(total.sum());
@@ -124,8 +125,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         all: verified,
     };
     report::out(&verified.text(arguments.format())?)?;
+    let judged = |exit: Exit| match exit {
+        // What is missing was not compared.
+        Exit::Pass if !is_whole => Exit::Inconclusive,
+        exit => exit,
+    };
     if !arguments.update {
-        return Ok(verified.exit());
+        return Ok(judged(verified.exit()));
     }
     let mut exits = Vec::new();
     for ((one, findings), verified) in recordings.iter().zip(&found).zip(&verified.all) {
@@ -136,7 +142,21 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         update::write(findings, &one.script, &one.path)?;
         exits.push(left(findings, verified));
     }
-    Ok(Exit::worst(&exits))
+    Ok(judged(Exit::worst(&exits)))
+}
+
+/// Notes which recordings are not whole; returns whether all are.
+fn tell_incomplete(recordings: &[Verifying]) -> bool {
+    let mut is_whole = true;
+    for one in recordings {
+        if let Some(lacks) = one.script.incomplete() {
+            is_whole = false;
+            let path = report::safe(&one.path.display().to_string());
+            let lacks = report::in_place::lacks(lacks);
+            report::note(&format!("`{path}` is not whole: {lacks}"));
+        }
+    }
+    is_whole
 }
 
 /// A recording whose requests are sent.

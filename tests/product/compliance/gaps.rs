@@ -29,6 +29,9 @@ fn judged(folder: &std::path::Path, lines: &[String]) -> (String, Vec<(String, S
     let words = ["compliance", "invariants", "--all", "--format", "json"];
     let capture = ["--capture", tape.to_str().unwrap()];
     let output = tapewright().args(words).args(capture).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let expected = if said.is_empty() { 0 } else { 3 };
+    assert_eq!(output.status.code(), Some(expected), "{said}");
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let mut found = Vec::new();
     outcomes(&report, &mut found);
@@ -83,4 +86,63 @@ fn what_is_missing_is_said_and_fails_nobody() {
         assert!(!failed, "{cut:?}: {found:?}");
         assert_eq!(!found.is_empty(), matters, "{cut:?}: {found:?}");
     }
+}
+
+#[test]
+fn a_recording_that_is_not_whole_is_inconclusive() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lines = lines(folder.path());
+    lines.pop();
+    let cut = folder.path().join("cut.tape.jsonl");
+    std::fs::write(&cut, lines.join("\n") + "\n").unwrap();
+    let whole = folder.path().join("whole.tape.jsonl");
+    let server = [
+        env!("CARGO_BIN_EXE_tapewright"),
+        "replay",
+        whole.to_str().unwrap(),
+    ];
+    for (name, expected) in [("whole.tape.jsonl", 0), ("cut.tape.jsonl", 3)] {
+        let tape = folder.path().join(name);
+        let output = tapewright()
+            .args(["verify", tape.to_str().unwrap(), "--"])
+            .args(server)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(expected), "{name}: {said}");
+        assert_eq!(
+            said.contains("is not whole: no footer"),
+            expected == 3,
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_message_that_was_too_long_is_a_gap() {
+    let folder = tempfile::tempdir().unwrap();
+    let tape = folder.path().join("long.tape.jsonl");
+    let long = r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"LONG"}}"#;
+    let long = long.replace("LONG", &"x".repeat(5_000));
+    let script = server(&[(r#"\"initialize\""#, RESULT), (r#"\"ping\""#, PONG)]);
+    let options = ["-o", tape.to_str().unwrap(), "--max-message", "2KiB"];
+    let mut session = Session::start(record(&options, &["sh", "-c", &script]));
+    session.send(INITIALIZE);
+    assert_eq!(session.line(), RESULT);
+    session.send(INITIALIZED);
+    session.send(&long);
+    session.send(PING);
+    assert_eq!(session.line(), PONG);
+    assert!(session.finish(std::time::Duration::from_secs(60)).success());
+    let output = tapewright()
+        .args([
+            "compliance",
+            "invariants",
+            "--capture",
+            tape.to_str().unwrap(),
+        ])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
 }
