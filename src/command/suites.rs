@@ -11,7 +11,7 @@ use tapewright_schemas::redact::{Rules, Settings};
 use super::variables::Variables;
 use super::{redaction, validate};
 use crate::report;
-use crate::report::suite::{Redaction, View};
+use crate::report::suite::{Redaction, Unusable, View};
 use crate::suite::judging::{JudgeOptions, Judges, JudgingContext};
 use crate::suite::models::Money;
 use crate::suite::plan::Plan;
@@ -33,8 +33,8 @@ pub(crate) struct Ready {
 pub(crate) struct Refused {
     /// Every file that was read.
     pub(crate) files: Vec<PathBuf>,
-    /// The reasons, a line for each mistake.
-    pub(crate) why: Vec<String>,
+    /// The reasons, one for each mistake.
+    pub(crate) why: Vec<Unusable>,
 }
 
 impl Ready {
@@ -55,8 +55,10 @@ impl Ready {
             let name = path.display().to_string();
             let files = loaded.sources.iter().map(|source| source.path.clone());
             let files = files.collect();
-            let why = loaded.issues.iter().map(|issue| issue.message.clone());
-            let why = why.collect();
+            let why = loaded.issues.iter();
+            let why = why
+                .map(|issue| Unusable::of(issue, &loaded.sources))
+                .collect();
             report::err(&report::issues::pretty(name, loaded));
             return Ok(Err(Refused { files, why }));
         };

@@ -1,6 +1,7 @@
 //! Pages of `explain`.
 
 use tapewright_compliance::{Basis, Invariant, page};
+use tapewright_corpus::migration::Case;
 
 use super::figures;
 
@@ -47,6 +48,34 @@ pub(crate) fn invariant(rule: &Invariant) -> String {
         "`>` is a message to the server, `<` one to the client; other words are what else happened.",
     );
     out
+}
+
+/// What a migration case is about, how it shows, and what to do.
+pub(crate) fn case(case: &Case) -> String {
+    let mut lines = vec![case.id.to_owned(), String::new()];
+    lines.extend(
+        wrapped(&format!("{}.", case.summary))
+            .iter()
+            .map(|text| format!("  {text}")),
+    );
+    lines.push(String::new());
+    for (name, value) in [
+        ("before", case.old_contract),
+        ("from then", case.new_contract),
+        ("shown by", case.detection_signal),
+        ("instead", case.replacement),
+        ("severity", case.severity.name()),
+        ("revision", case.spec_version),
+        ("proposal", case.sep),
+        ("source", case.doc_link),
+    ] {
+        for (number, text) in wrapped(value).iter().enumerate() {
+            let name = if number == 0 { name } else { "" };
+            lines.push(format!("  {name:<10} {text}"));
+        }
+    }
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 fn basis(basis: Basis) -> &'static str {

@@ -88,8 +88,15 @@ pub(crate) fn hint(error: &anyhow::Error) -> Option<&str> {
 
 /// Prints an error of clap, or the requested help.
 pub(crate) fn usage(error: &clap::Error) -> Exit {
-    // A closed terminal cannot show it.
-    drop(error.print());
+    let printed = error.print();
+    // A closed terminal cannot show it, and a closed pipe does not want it.
+    if let Err(failed) = &printed
+        && failed.kind() != io::ErrorKind::BrokenPipe
+        && !error.use_stderr()
+    {
+        err(&format!("error: cannot write to stdout: {failed}\n"));
+        return Exit::Unusable;
+    }
     let word = error.get(ContextKind::InvalidArg).map(ToString::to_string);
     let usage = error.get(ContextKind::Usage).map(ToString::to_string);
     if error.kind() == ErrorKind::UnknownArgument

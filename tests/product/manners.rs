@@ -284,3 +284,18 @@ fn the_demonstration_plays_offline() {
     let cassette = text(&std::fs::read(folder.path().join("demo.json")).unwrap());
     assert!(cassette.contains("<ANTHROPIC_API_KEY>"), "{cassette}");
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn help_that_cannot_be_written_is_an_error() {
+    let full = std::fs::File::create("/dev/full").unwrap();
+    let output = tapewright()
+        .arg("--help")
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(errors.contains("cannot write to stdout"), "{errors}");
+}

@@ -1,6 +1,6 @@
 //! The families of codes that can be explained, each with its list and its pages.
 
-use super::{answers, corpus, faults, invariants, suites};
+use super::{answers, corpus, doctor, faults, invariants, suites};
 
 /// One family of codes.
 pub(super) struct Family {
@@ -16,6 +16,7 @@ pub(super) struct Family {
 pub(super) const FAMILIES: &[Family] = &[
     invariants::FAMILY,
     corpus::FAMILY,
+    doctor::FAMILY,
     faults::FAMILY,
     answers::FAMILY,
     suites::FAMILY,

@@ -2,6 +2,7 @@
 
 mod answers;
 mod corpus;
+mod doctor;
 mod families;
 mod faults;
 mod invariants;
@@ -27,6 +28,7 @@ const EXAMPLES: &str = "\
 Examples:
   tapewright explain INV-012
   tapewright explain PROTO-002
+  tapewright explain roots-deprecated
   tapewright explain fault:hang
   tapewright explain -32020
   tapewright explain unknown-key

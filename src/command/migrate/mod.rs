@@ -88,6 +88,12 @@ impl Arguments {
             if named {
                 return Err(unreadable(path, "not a suite or cassette", hint));
             }
+            if is_yaml(path) {
+                let path = report::safe(&path.display().to_string());
+                report::note(&format!(
+                    "skipped `{path}`, which is not valid YAML; see `tapewright validate`"
+                ));
+            }
             return Ok(());
         };
         summary.looked_at += 1;

@@ -27,7 +27,7 @@ use crate::command::suites::Ready;
 use crate::exit::Exit;
 use crate::files::{is_yaml, suites};
 use crate::log;
-use crate::report::suite::View;
+use crate::report::suite::{Unusable, View};
 use crate::report::{self, Mistake};
 
 /// Runs the suites, once or repeatedly. `before` are the options in front of the command.
@@ -87,7 +87,7 @@ struct Job<'a> {
 /// A suite that cannot be run.
 struct UnusableSuite {
     path: PathBuf,
-    why: Vec<String>,
+    why: Vec<Unusable>,
 }
 
 impl Job<'_> {
@@ -133,7 +133,7 @@ impl Job<'_> {
     fn first_suite(&self, why: String) -> UnusableSuite {
         UnusableSuite {
             path: self.suites.first().cloned().unwrap_or_default(),
-            why: vec![why],
+            why: vec![Unusable::plain(why)],
         }
     }
 

@@ -15,7 +15,7 @@ use super::formats::{Format, Reportable};
 use super::model::{Group, Level, Problem, Report, Row, Status};
 use crate::suite::result::Status as Result;
 
-pub(crate) use self::view::{Redaction, View};
+pub(crate) use self::view::{Redaction, Unusable, View};
 
 /// The results of several suites as text.
 pub(crate) fn text(views: &[View], format: Format) -> anyhow::Result<String> {
@@ -83,7 +83,12 @@ fn row(view: &RowView) -> Row {
     row.class = format!("{server}.{}", view.kind);
     row.took = view.took_us.map(Duration::from_micros);
     row.spot = view.spot.as_ref().map(Excerpt::plain);
-    let reasons = view.reasons.iter().map(|one| Problem::new(level, one));
+    let spots = view.reason_spots.iter().map(Option::as_ref);
+    let spots = spots.chain(std::iter::repeat(None));
+    let reasons = view.reasons.iter().zip(spots).map(|(one, spot)| Problem {
+        spot: spot.map(Excerpt::plain),
+        ..Problem::new(level, one)
+    });
     let failed = view.problems.iter().map(|one| problem(one, level));
     let flaky = view.warnings.iter().filter(|_| view.flaky);
     let flaky = flaky.map(|one| Problem::new(level, one));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tapewright_assertions::{Failure, Json};
-use tapewright_config::{SourceSpot, Sources};
+use tapewright_config::{Issue, SourceSpot, Sources};
 use tapewright_schemas::redact::{Redactor, Rules};
 
 use super::judgement::{self, Judged};
@@ -41,8 +41,44 @@ pub(crate) struct RowView {
     pub(crate) exercised: Option<usize>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) reasons: Vec<String>,
+    /// The places of the reasons, for a suite that cannot be used; otherwise empty.
+    pub(crate) reason_spots: Vec<Option<Excerpt>>,
     pub(crate) warnings: Vec<String>,
     pub(crate) spot: Option<Excerpt>,
+}
+
+/// Why a suite cannot be used.
+#[derive(Clone, Debug)]
+pub(crate) struct Unusable {
+    pub(crate) why: String,
+    pub(crate) spot: Option<Excerpt>,
+}
+
+impl Unusable {
+    /// A mistake in a suite; the line itself is not repeated.
+    pub(crate) fn of(issue: &Issue, sources: &Sources) -> Self {
+        let place = issue.place.as_ref();
+        let spot = place.and_then(|place| {
+            let excerpt = sources.excerpt(place)?;
+            Some(Excerpt {
+                file: sources.path(place.file).display().to_string(),
+                line: excerpt.line,
+                column: excerpt.column,
+                width: excerpt.width,
+                pointer: place.pointer.clone(),
+                text: None,
+            })
+        });
+        Self {
+            why: issue.message.clone(),
+            spot,
+        }
+    }
+
+    /// A reason that is not at a place.
+    pub(crate) fn plain(why: String) -> Self {
+        Self { why, spot: None }
+    }
 }
 
 /// A failed expectation, or one that could not be judged.
@@ -135,7 +171,7 @@ impl View {
     }
 
     /// A suite that could not be run, with the reasons.
-    pub(crate) fn unusable(suite: String, why: &[String]) -> Self {
+    pub(crate) fn unusable(suite: String, why: &[Unusable]) -> Self {
         let row = RowView {
             kind: "suite",
             title: suite.clone(),
@@ -152,9 +188,10 @@ impl View {
             judgements: Vec::new(),
             exercised: None,
             problems: Vec::new(),
-            reasons: why.to_vec(),
+            reasons: why.iter().map(|one| one.why.clone()).collect(),
+            reason_spots: why.iter().map(|one| one.spot.clone()).collect(),
             warnings: Vec::new(),
-            spot: None,
+            spot: why.iter().find_map(|one| one.spot.clone()),
         };
         Self {
             suite,
@@ -232,6 +269,7 @@ fn view(row: Row, sources: &Sources, redaction: &mut Redaction) -> RowView {
         exercised: row.exercised,
         problems,
         reasons: row.reasons.iter().map(|one| redaction.text(one)).collect(),
+        reason_spots: Vec::new(),
         warnings: row.warnings.iter().map(|one| redaction.text(one)).collect(),
         spot: spot(&row.place, sources, redaction),
     }

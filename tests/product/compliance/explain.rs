@@ -65,3 +65,28 @@ fn every_rule_of_a_corpus_is_explained_with_level_revisions_source_and_tests() {
         }
     }
 }
+
+#[test]
+fn every_case_of_the_doctor_is_explained() {
+    let folder = folder(&[]);
+    let docs = std::fs::read_to_string("docs/migration.md").unwrap();
+    let ids = docs.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| `")?.split("` | ");
+        let (id, rest) = (cells.next()?, cells.next()?);
+        ["low", "medium", "high"]
+            .iter()
+            .any(|level| rest.starts_with(level))
+            .then_some(id)
+    });
+    let mut count = 0;
+    for id in ids {
+        count += 1;
+        let (status, page, errors) = run(folder.path(), &["explain", id]);
+        assert_eq!((status, errors.as_str()), (0, ""), "{id}");
+        assert!(
+            page.starts_with(id) && page.contains("  instead "),
+            "{page}"
+        );
+    }
+    assert_eq!(count, 13);
+}

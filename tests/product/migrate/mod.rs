@@ -29,6 +29,20 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
+fn broken_yaml_in_a_folder_is_told() {
+    let folder = folder();
+    fs::write(folder.path().join("broken.yaml"), "tools: [").unwrap();
+    let output = migrate(&["."], folder.path());
+    assert_eq!(output.status.code(), Some(0));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.contains("skipped") && errors.contains("broken.yaml"),
+        "{errors}"
+    );
+    assert!(!errors.contains("other.json"), "{errors}");
+}
+
+#[test]
 fn without_write_the_difference_is_shown_and_nothing_changes() {
     let folder = folder();
     let output = migrate(&["."], folder.path());

@@ -141,6 +141,15 @@ fn a_report_names_each_suite_that_cannot_be_used_and_no_other() {
     for name in ["bad.yaml", "worse.yaml"] {
         stage.write(name, "foo: 1\n");
     }
+    let said = stage.run(&["bad.yaml", "--format", "github"]);
+    assert!(said.out.contains("file=bad.yaml,line=1,"), "{}", said.out);
+    let said = stage.run(&["bad.yaml", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+    let place = &report["suites"][0]["tests"][0]["place"];
+    assert_eq!(
+        (&place["file"], &place["line"]),
+        (&"bad.yaml".into(), &1.into())
+    );
     for format in ["junit", "tap", "github", "json", "markdown"] {
         let said = stage.run(&["good.yaml", "bad.yaml", "worse.yaml", "--format", format]);
         assert_eq!(said.status, 2, "{format}");

@@ -34,7 +34,8 @@ impl Arguments {
         let mut ready = match Ready::load(path, &self.variables, true, |_| Ok(()))? {
             Ok(ready) => ready,
             Err(refused) => {
-                let why = refused.why.into_iter().next().unwrap_or_default();
+                let why = refused.why.into_iter().next();
+                let why = why.map(|one| one.why).unwrap_or_default();
                 return Err(Mistake::new(
                     format!("invalid suite: {}", report::safe(&why)),
                     "fix the errors above",
