@@ -29,7 +29,7 @@ pub struct Fold {
     findings: u64,
     found: Vec<Finding>,
     gaps: GapTotal,
-    // Why the disk did not take events, if it did not, and was told on the tape.
+    // Why the disk did not take events, by the last gap of this kind.
     disk: Option<String>,
     exit: Option<Exit>,
     last: Offset,

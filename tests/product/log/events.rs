@@ -233,8 +233,8 @@ fn full_disk() -> Vec<Value> {
     assert_eq!(session.finish(LIMIT).code(), Some(3));
     let log = lines(&reader.join().unwrap());
     assert!(names(&log).contains(&"tape_failed"));
-    // Each event is on the tape or counted as lost, once: the start and the end of the server, and
-    // 800 requests with their answers.
+    // Each event is on the tape or counted as lost, once: the start and the end of the server and of
+    // both streams, and 800 requests with their answers.
     let tape = Tape::read(Path::new(&folder.file("s.tape.jsonl")));
     let is_gap = |event: &&Event| matches!(event.body, EventBody::Gap(_));
     let gaps = tape.events.iter().filter(is_gap).count() as u64;
@@ -242,7 +242,7 @@ fn full_disk() -> Vec<Value> {
     let lost = recorded["lost_events"].as_u64().unwrap();
     assert_eq!(recorded["events"], tape.events.len());
     assert!(lost > 0);
-    assert_eq!(tape.events.len() as u64 - gaps + lost, 2 + 1_600);
+    assert_eq!(tape.events.len() as u64 - gaps + lost, 4 + 1_600);
     let output = tapewright()
         .args(["inspect", &folder.file("s.tape.jsonl")])
         .output()
