@@ -22,7 +22,7 @@ use crate::report::progress::Reading;
 use crate::report::{self, Mistake};
 
 pub(crate) use create::{NewFile, spool};
-pub(crate) use find::{near, unreadable_or_near};
+pub(crate) use find::{near, tape_beside, unreadable_or_near};
 pub(crate) use suite::{Disk, is_yaml, suites};
 
 /// A path with the same separators on every system, for what is compared on another one.

@@ -94,7 +94,7 @@ pub(crate) fn same_file(one: &Path, other: &Path) -> bool {
 }
 
 /// The newest tape whose name belongs to a cassette: `NAME.tape.jsonl`, `NAME.N.tape.jsonl`.
-fn tape_beside(cassette: &Path) -> Option<PathBuf> {
+pub(crate) fn tape_beside(cassette: &Path) -> Option<PathBuf> {
     let name = cassette.file_name()?.to_str()?;
     let stem = name
         .strip_suffix(".capture.json")

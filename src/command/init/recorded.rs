@@ -5,12 +5,14 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use tapewright_schemas::tape::Header;
+
 use crate::command::export::tell_end;
-use crate::files::{NewFile, Recording, folder, portable};
+use crate::files::{NewFile, Recording, folder, portable, tape_beside};
 use crate::report::figures::plural;
 use crate::report::{self, Mistake};
 use crate::suite::write::call::Calls;
-use crate::suite::write::server::Server;
+use crate::suite::write::server::{Reach, Server};
 use crate::suite::write::{Draft, ServerDraft};
 
 /// The suite of the calls in a recording, or in a folder of them; `output` is where it will be
@@ -19,9 +21,14 @@ pub(crate) fn draft(named: &Path, output: Option<&Path>) -> anyhow::Result<Draft
     let is_folder = named.is_dir();
     let paths = folder::of(named)?;
     let mut servers: Vec<Recorded> = Vec::new();
+    let mut folders: Vec<String> = Vec::new();
     for path in &paths {
         let recording = Recording::open_slowly(path)?;
-        let server = Server::of(&recording.header(), &seen_from(&recording.path, output));
+        let header = header(&recording);
+        if !header.cwd.is_empty() && !folders.contains(&header.cwd) {
+            folders.push(header.cwd.clone());
+        }
+        let server = Server::of(&header, &seen_from(&recording.path, output));
         let known = servers.iter().position(|one| one.server == server);
         let place = known.unwrap_or(servers.len());
         if known.is_none() {
@@ -45,14 +52,67 @@ pub(crate) fn draft(named: &Path, output: Option<&Path>) -> anyhow::Result<Draft
     } else {
         "recording"
     };
-    let about = about(
+    let mut about = about(
         &format!("Written from the {what} {path}: what was the same in every answer."),
         output,
         Some(&path),
     );
     tell_left_out(&servers);
+    about.extend(reached(&servers, &folders));
     let servers = distinct(servers);
     Ok(Draft { about, servers })
+}
+
+/// The header of a recording, or if that does not say how its server was reached, of the tape that
+/// it was made from: the one that it names, or that is named like it.
+fn header(recording: &Recording) -> Header {
+    let header = recording.header();
+    if !header.command.is_empty() || !header.upstream.is_empty() {
+        return header;
+    }
+    let tape = recording.meta().iter().find(|(name, _)| name == "tape");
+    let tape = tape.map(|(_, name)| Path::new(name));
+    // Only a file next to it.
+    let name = tape.filter(|name| name.components().count() == 1 && name.file_name().is_some());
+    let named = name.map(|name| recording.path.with_file_name(name));
+    let beside = named.filter(|path| path.is_file());
+    let found = beside.or_else(|| tape_beside(&recording.path));
+    let found = found.and_then(|path| Recording::open(&path).ok());
+    match found.map(|tape| tape.header()) {
+        Some(tape) if tape.label == header.label => tape,
+        _ => header,
+    }
+}
+
+/// Comments on how the servers are reached; also prints the one that matters.
+fn reached(servers: &[Recorded], folders: &[String]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let here = std::env::current_dir().unwrap_or_default();
+    let elsewhere = |folder: &&String| Path::new(folder) != here;
+    let has_command = |one: &Recorded| matches!(one.server.reach, Reach::Command(_));
+    if let Some(folder) = folders.iter().find(elsewhere)
+        && servers.iter().any(has_command)
+    {
+        let folder = report::safe(folder);
+        lines.push(format!(
+            "The server was started in {folder}; run the suite there."
+        ));
+    }
+    let is_replay = |one: &&Recorded| matches!(one.server.reach, Reach::Cassette(_));
+    if let Some(one) = servers.iter().find(is_replay) {
+        let name = report::safe(&one.server.name);
+        report::note(&format!(
+            "the recording does not say how to reach `{name}`, so the suite replays it; to test the server, put its `command` or `url` in place of `cassette`"
+        ));
+        lines.push(
+            "It replays the recording: put `command` or `url` in place of `cassette` to test the server."
+                .to_owned(),
+        );
+    }
+    if !lines.is_empty() {
+        lines.insert(0, String::new());
+    }
+    lines
 }
 
 /// A server, and the calls to it in one recording or several.
@@ -146,7 +206,7 @@ pub(crate) fn write(draft: &Draft, output: Option<&Path>) -> anyhow::Result<()> 
 }
 
 /// The path of a recording for a suite: relative to the suite's folder if both are below the
-/// working folder, so that they can be moved together.
+/// working folder, or both were given by relative paths, so that they can be moved together.
 fn seen_from(recording: &Path, output: Option<&Path>) -> String {
     let folder = |path: &Path| {
         let folder = path.parent().filter(|one| !one.as_os_str().is_empty());
@@ -161,6 +221,15 @@ fn seen_from(recording: &Path, output: Option<&Path>) -> String {
         folder(recording).and_then(|folder| below(&folder)),
     ) {
         return relative(&output, &recording.join(name));
+    } else if let (true, Some(output), Some(folder)) = (
+        // The user sees them as belonging together.
+        recording.is_relative(),
+        output
+            .filter(|output| output.is_relative())
+            .and_then(folder),
+        folder(recording),
+    ) {
+        return relative(&output, &folder.join(name));
     } else {
         fs::canonicalize(recording).unwrap_or_else(|_| recording.to_owned())
     };

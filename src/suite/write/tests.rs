@@ -63,6 +63,32 @@ fn what_is_stable_is_held_word_for_word_and_the_rest_by_its_form() {
 }
 
 #[test]
+fn a_value_with_a_redacted_secret_is_not_expected() {
+    let held = |answer: &Value| {
+        let call = call("t", json!({}), std::slice::from_ref(answer));
+        let held = expect::held(call.asks, &call.answers).into_iter();
+        held.map(|one| (one.target, one.matcher))
+            .collect::<Vec<_>>()
+    };
+    let secret = "your token is <REDACTED:token#1>";
+    assert_eq!(
+        held(&said(secret)),
+        [("result.content.length".to_owned(), json!({ "exact": 1 }))]
+    );
+    let both = json!({ "content": [
+        { "type": "text", "text": secret },
+        { "type": "text", "text": "keep it" },
+    ] });
+    assert_eq!(
+        held(&both),
+        [(
+            "result.content[1].text".to_owned(),
+            json!({ "exact": "keep it" })
+        )]
+    );
+}
+
+#[test]
 fn a_suite_reads_as_a_person_would_write_it() {
     let draft = Draft {
         about: vec!["Written by hand, nearly.".to_owned()],

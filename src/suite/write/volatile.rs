@@ -36,6 +36,11 @@ const TABLE: &[(&str, &str)] = &[
         r"\b\d+(?:\.\d+)? ?(?:ms|µs|us|ns|milliseconds|seconds)\b",
         r"[\d.]+ ?\S+",
     ),
+    // Whole numbers of longer units are often settings.
+    (
+        r"\b\d+\.\d+ ?(?:s|secs?|min|minutes|h|hours)\b",
+        r"[\d.]+ ?\S+",
+    ),
     (
         r"\b(?:[0-9a-f]*[0-9][0-9a-f]*[a-f][0-9a-f]*|[0-9a-f]*[a-f][0-9a-f]*[0-9][0-9a-f]*)\b",
         r"[0-9a-f]+",
@@ -131,6 +136,9 @@ mod tests {
             "wrote /tmp/tmp.a81/x.txt",
             "pid 4711",
             "took 12.5 ms",
+            "took 0.331 s",
+            "took 1.25s in all",
+            "done in 2.5 minutes",
             "token <REDACTED:token#1>",
             "commit 3cd5ce44aa12",
         ] {
@@ -150,6 +158,8 @@ mod tests {
             "deadbeef",
             "port 8080",
             "at 10:30",
+            "every 5 s",
+            "costs 0.331 shares",
         ] {
             assert!(is_stable(text), "{text}");
             assert_eq!(pieces(text), [Piece::Stable(text)]);

@@ -204,3 +204,56 @@ fn secrets_are_in_no_suite_and_calls_with_them_are_skipped() {
     );
     assert_eq!(checked.status, 0, "{}{}", checked.out, checked.err);
 }
+
+#[test]
+fn a_suite_of_a_cassette_reaches_the_server_that_its_tape_names() {
+    let stage = Stage::new();
+    let peer = peer().display().to_string();
+    let suite = "servers: { p: { command: [\"${PEER}\", suite] } }\ntools:\n  - { name: a, server: p, tool: echo, args: { message: hello } }\n";
+    stage.write("first.yaml", suite);
+    let recorded = stage.run(&["first.yaml", "--record=r"]);
+    assert_eq!(recorded.status, 0, "{}", recorded.err);
+    let input = fs::read_to_string(stage.path("r/p.json")).unwrap();
+    assert!(input.contains("hello"));
+    // A tape of `record` says how its server was started; one of `run --record` does not.
+    let made = write(&stage, &["init", "r/p.json", "-o", "made.yaml"]);
+    assert_eq!(made.status, 0, "{}", made.err);
+    assert!(
+        made.err.contains("does not say how to reach"),
+        "{}",
+        made.err
+    );
+    let text = stage.read("made.yaml");
+    assert!(text.contains("cassette: \"./r/p.json\""), "{text}");
+    assert!(text.contains("in place of `cassette`"), "{text}");
+
+    let tape = stage.read("r/p.tape.jsonl");
+    let (header, rest) = tape.split_once('\n').unwrap();
+    let mut header: Value = serde_json::from_str(header).unwrap();
+    header["command"] = serde_json::json!([peer, "suite"]);
+    header["cwd"] = "/somewhere/else".into();
+    stage.write("r/p.tape.jsonl", &format!("{header}\n{rest}"));
+    let made = write(&stage, &["init", "r/p.json", "--force", "-o", "made.yaml"]);
+    assert!(!made.err.contains("how to reach"), "{}", made.err);
+    let text = stage.read("made.yaml");
+    assert!(
+        text.contains("command: ") && !text.contains("cassette: "),
+        "{text}"
+    );
+    assert!(text.contains("started in /somewhere/else"), "{text}");
+    let (status, report) = stage.json(&["made.yaml"]);
+    assert_eq!(status, 0, "{report:#}");
+
+    // Both are given by relative paths, and neither is below the other.
+    fs::create_dir(stage.path("sub")).unwrap();
+    fs::remove_file(stage.path("r/p.tape.jsonl")).unwrap();
+    let mut command = stage.command();
+    let made = said(
+        command
+            .args(["init", "../r/p.json", "-o", "made.yaml"])
+            .current_dir(stage.path("sub")),
+    );
+    assert_eq!(made.status, 0, "{}", made.err);
+    let text = stage.read("sub/made.yaml");
+    assert!(text.contains("cassette: \"../r/p.json\""), "{text}");
+}
