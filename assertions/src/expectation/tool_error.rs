@@ -1,5 +1,7 @@
 //! A tool that says that it failed (`isError`): its own words belong to what is reported.
 
+use tapewright_schemas::slices::Part as _;
+
 use super::{Answer, Expectation, Outcome};
 use crate::json::Json;
 
@@ -38,7 +40,7 @@ fn said(envelope: &Json) -> Option<Option<String>> {
     };
     let text = content.iter().find_map(|one| one.get("text")?.as_str());
     Some(text.map(|text| match text.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        Some((at, _)) => format!("{}…", text.part(..at)),
         None => text.to_owned(),
     }))
 }
