@@ -154,3 +154,14 @@ fn a_hang_leaves_other_calls_alone() {
     assert_eq!(served.call(2), (200, answer(2)));
     assert!(!hung.has_bytes());
 }
+
+#[test]
+fn a_client_that_has_closed_its_direction_gets_its_late_answer() {
+    let served = Served::with("slow delay_ms=300");
+    let mut client = served.ask(&call(1, "search"));
+    client.close_write();
+    let head = client.head();
+    let body = client.body(&head);
+    assert_eq!(head.status(), 200);
+    assert!(String::from_utf8(body).unwrap().contains("\"n\":1"));
+}

@@ -215,16 +215,66 @@ fn a_client_that_leaves_while_nobody_answers_the_call_costs_nothing() {
 }
 
 #[test]
-fn a_half_closed_client_that_waits_is_treated_as_gone() {
+fn a_client_that_has_closed_its_direction_gets_its_answer() {
+    for early in [true, false] {
+        let (upstream, gateway) = pair(&[]);
+        let mut client = gateway.connect();
+        client.send(post(gateway.address, "", "{}"));
+        if early {
+            client.close_write();
+        }
+        let mut server = upstream.accept();
+        let head = server.head();
+        assert_eq!(server.body(&head), b"{}");
+        if !early {
+            client.close_write();
+        }
+        server.send(STREAM);
+        assert_eq!(client.head().status(), 200);
+        for text in [": hello\n\n", "data: {}\n\n"] {
+            server.send(chunk(text));
+            assert_eq!(client.chunk(), text.as_bytes());
+        }
+        server.send("0\r\n\r\n");
+        assert_eq!(client.take(5), b"0\r\n\r\n");
+        assert_eq!(client.ends(), End::Closed);
+        let exchange = gateway.stop().only();
+        for dir in [Direction::ToServer, Direction::ToClient] {
+            assert_eq!(exchange.end(dir), Some(CloseReason::EndOfInput));
+        }
+    }
+}
+
+#[test]
+fn a_client_that_closes_its_direction_within_its_request_has_left() {
     let (upstream, gateway) = pair(&[]);
     let mut client = gateway.connect();
-    client.send(post(gateway.address, "", "{}"));
+    client.send(request(
+        "POST /mcp",
+        gateway.address,
+        "Content-Length: 100\r\n",
+    ));
+    client.send("part");
     let mut server = upstream.accept();
-    let head = server.head();
-    server.body(&head);
+    server.head();
+    assert_eq!(server.take(4), b"part");
     client.close_write();
     server.ends();
-    assert!(matches!(client.ends(), End::Closed | End::Reset));
+    assert_eq!(client.head().status(), 400);
+}
+
+#[test]
+fn a_client_that_has_closed_its_direction_and_leaves_later_takes_the_server_with_it() {
+    let (upstream, gateway) = pair(&[]);
+    let mut client = gateway.connect();
+    client.send(request("GET /mcp", gateway.address, ""));
+    client.close_write();
+    let mut server = upstream.accept();
+    server.head();
+    server.send(STREAM);
+    assert_eq!(client.head().status(), 200);
+    drop(client);
+    server.ends();
 }
 
 #[test]

@@ -25,8 +25,9 @@ use super::super::joined::Joined;
 use super::super::wire::{Trailing, Wired};
 use super::aside::Aside;
 use super::delivered::Delivered;
+use super::half_closed::{Attention, HalfClosed};
 use super::linger::{Closing, Lingering};
-use super::slots::{Busy, ConnectionSlot};
+use super::slots::{Busy, ConnectionSlot, Ends};
 use super::{Client, Handler, Limits, Phase};
 use crate::clock::runtime_now;
 use crate::system::sockets::{self, LocalStream};
@@ -54,6 +55,9 @@ enum HttpVersion {
 
 impl<H: Handler> Served<H> {
     pub(crate) async fn run(mut self, stream: TcpStream, tls: Option<Arc<ServerConfig>>) {
+        if let (Ok(ours), Ok(theirs)) = (stream.local_addr(), stream.peer_addr()) {
+            self.slot.is_between(Ends { ours, theirs });
+        }
         // A client that sends nothing, or an error before its first request, loses only its
         // connection.
         let Some(tls) = tls else {
@@ -117,13 +121,16 @@ impl<H: Handler> Served<H> {
         let asked = Arc::new(AtomicBool::new(false));
         let first_request = Arc::clone(&asked);
         let closing = Closing::new(Arc::clone(&slot), can_half_close);
-        let stream = Joined(Lingering::new(stream, Arc::clone(&closing)));
+        let attention = Attention::new(Arc::clone(&slot));
+        let stream = Lingering::new(stream, Arc::clone(&closing));
+        let stream = Joined(HalfClosed::new(stream, Arc::clone(&attention)));
         let stream = Wired::new(stream, slot.wire.clone());
         let (place, closed) = (Arc::clone(&slot), Arc::clone(&closing));
         let service = service_fn(move |request| {
             first_request.store(true, Ordering::Relaxed);
             closed.begins(&request);
-            answer(handler.clone(), client, request, &place)
+            attention.begins(&request);
+            answer(handler.clone(), client, request, &place, &attention)
         });
         let served = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let mut served = pin!(served);
@@ -257,9 +264,11 @@ fn answer<H: Handler>(
     client: Client,
     mut request: Request<Incoming>,
     slot: &Arc<ConnectionSlot>,
+    attention: &Arc<Attention>,
 ) -> impl Future<Output = Result<Response<Answer>, CutOff>> + Send + use<H> {
     let busy = slot.begin();
-    if *request.method() == Method::CONNECT {
+    let tunnels = (*request.method() == Method::CONNECT).then(|| Arc::clone(attention));
+    if tunnels.is_some() {
         let kept = TunnelSlot(Arc::new(slot.begin()));
         request.extensions_mut().insert(kept);
     }
@@ -274,6 +283,9 @@ fn answer<H: Handler>(
         }
         // Boxed: hyper moves the future several times, and an exchange takes kilobytes.
         let response = Box::pin(handler.handle(client, request)).await;
+        if let Some(attention) = tunnels {
+            attention.ends();
+        }
         if let Some(interims) = &interims {
             interims.close();
             poll_fn(|context| interims.poll_passed(context)).await;
@@ -300,6 +312,8 @@ fn builder(limits: &Limits, speaks: HttpVersion) -> auto::Builder<TokioExecutor>
         .preserve_header_case(true)
         .auto_date_header(false)
         .max_buf_size(limits.head_bytes.max(8_192))
+        // `HalfClosed` looks for clients that leave.
+        .half_close(true)
         // `Course` does that.
         .header_read_timeout(None);
     builder

@@ -5,6 +5,7 @@ mod aside;
 mod connection;
 mod delivered;
 mod guard;
+mod half_closed;
 mod linger;
 mod ours;
 mod slots;

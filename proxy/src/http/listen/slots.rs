@@ -1,8 +1,9 @@
 //! Slots for connections. When all are taken, the longest idle connection is closed.
 
 use std::collections::HashMap;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
@@ -42,7 +43,16 @@ pub(crate) struct ConnectionSlot {
     // It is closed, and waits for its client to close it.
     is_lingering: AtomicBool,
     leave: Notify,
+    // Set for TCP.
+    ends: OnceLock<Ends>,
     _place: OwnedSemaphorePermit,
+}
+
+/// The addresses of a connection.
+#[derive(Clone, Copy)]
+pub(super) struct Ends {
+    pub(super) ours: SocketAddr,
+    pub(super) theirs: SocketAddr,
 }
 
 /// A request in progress, or a tunnel: it holds the slot.
@@ -91,6 +101,7 @@ impl ConnectionSlots {
             is_leaving: AtomicBool::new(false),
             is_lingering: AtomicBool::new(false),
             leave: Notify::new(),
+            ends: OnceLock::new(),
             _place: place?,
         });
         let mut taken = self
@@ -142,6 +153,21 @@ impl ConnectionSlot {
         Busy(Arc::clone(self))
     }
 
+    /// Notes the addresses of the connection.
+    pub(super) fn is_between(&self, ends: Ends) {
+        self.ends.get_or_init(|| ends);
+    }
+
+    /// The addresses of the connection, if it has any.
+    pub(super) fn ends(&self) -> Option<Ends> {
+        self.ends.get().copied()
+    }
+
+    /// Whether a request is in progress.
+    pub(super) fn is_busy(&self) -> bool {
+        self.requests.load(Ordering::Acquire) > 0
+    }
+
     /// Completes when another connection needs the slot.
     pub(super) async fn asked(&self) {
         self.leave.notified().await;
@@ -160,13 +186,12 @@ impl ConnectionSlot {
     /// When the last request ended, to the millisecond, unless one is in progress.
     pub(super) fn free_since(&self) -> Option<Instant> {
         let since = Duration::from_millis(self.since.load(Ordering::Acquire));
-        let is_busy = self.requests.load(Ordering::Acquire) > 0;
-        (!is_busy).then(|| self.shared.start + since)
+        (!self.is_busy()).then(|| self.shared.start + since)
     }
 
     fn idle_since(&self) -> Option<u64> {
         let since = self.since.load(Ordering::Acquire);
-        let is_busy = self.requests.load(Ordering::Acquire) > 0;
+        let is_busy = self.is_busy();
         let is_written = self.wire.times() >= self.written.load(Ordering::Acquire);
         let is_lingering = self.is_lingering.load(Ordering::Relaxed);
         (!is_busy && is_written).then_some(if is_lingering { 0 } else { since })

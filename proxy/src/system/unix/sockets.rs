@@ -2,6 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixStream;
@@ -86,6 +87,37 @@ pub(crate) fn uninherited(accepted: TcpStream) -> io::Result<TcpStream> {
     Ok(accepted)
 }
 
+/// Whether a process has the socket at `theirs` open that is connected to `ours`; `None` if the
+/// system does not tell.
+///
+/// Linux lists the sockets of its own network. One that its process has closed has no inode.
+pub(crate) fn has_open(theirs: SocketAddr, ours: SocketAddr) -> Option<bool> {
+    let file = match theirs.ip().to_canonical() {
+        IpAddr::V4(_) => "/proc/net/tcp",
+        IpAddr::V6(_) => "/proc/net/tcp6",
+    };
+    listed_as_open(&fs::read_to_string(file).ok()?, theirs, ours)
+}
+
+fn listed_as_open(list: &str, theirs: SocketAddr, ours: SocketAddr) -> Option<bool> {
+    let ends = format!(" {} {} ", listed(theirs), listed(ours));
+    let line = list.lines().find(|line| line.contains(&ends))?;
+    let inode = line.split_ascii_whitespace().nth(9)?;
+    Some(inode != "0")
+}
+
+/// An address as Linux lists it: words in the byte order of the machine.
+fn listed(address: SocketAddr) -> String {
+    let bytes = match address.ip().to_canonical() {
+        IpAddr::V4(ip) => ip.octets().to_vec(),
+        IpAddr::V6(ip) => ip.octets().to_vec(),
+    };
+    let (words, _) = bytes.as_chunks();
+    let words = words.iter().map(|word| u32::from_ne_bytes(*word));
+    let ip: String = words.map(|word| format!("{word:08X}")).collect();
+    format!("{ip}:{:04X}", address.port())
+}
+
 /// Checks a connection that other code reads.
 #[derive(Debug)]
 pub(crate) struct ConnectionProbe(OwnedFd);
@@ -100,5 +132,31 @@ impl ConnectionProbe {
         let now = Some(&Timespec::default());
         let came = poll(&mut [PollFd::new(&self.0, PollFlags::IN)], now);
         came.is_ok_and(|count| count > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_endian = "little")]
+    fn a_socket_without_a_process_is_not_open() {
+        let list = "\
+  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+  12: 0100007F:DF3A 0100007F:9B0D 04 00000001:00000000 01:00000014 00000000     0        0 904878 1 0
+  13: 0100007F:DF3B 0100007F:9B0D 05 00000000:00000000 03:00001770 00000000     0        0 0 3 0
+  14: 00000000000000000000000001000000:DF3C 00000000000000000000000001000000:9B0D 04 1:0 01:14 0 0 0 7 1 0
+";
+        let open = |port: u16, ip: &str| {
+            let at = |port| SocketAddr::new(ip.parse().unwrap(), port);
+            listed_as_open(list, at(port), at(0x9B0D))
+        };
+        assert_eq!(open(0xDF3A, "127.0.0.1"), Some(true));
+        assert_eq!(open(0xDF3A, "::ffff:127.0.0.1"), Some(true));
+        assert_eq!(open(0xDF3B, "127.0.0.1"), Some(false));
+        assert_eq!(open(0xDF3C, "::1"), Some(true));
+        // Something translates the address, or the connection was reset.
+        assert_eq!(open(0xDF3D, "127.0.0.1"), None);
     }
 }
