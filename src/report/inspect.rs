@@ -9,7 +9,7 @@ use tapewright_schemas::tape::{GapTotal, Incomplete};
 use super::figures::{duration, plural, size};
 use super::inspect_models::{self, ModelCalls};
 use super::inspect_tools::{self, Tools};
-use super::{effect, in_place, inspect_http, safe};
+use super::{effect, in_place, inspect_http, safe, show};
 
 /// The report as text, aligned and without colour.
 pub(crate) fn text(file: &str, report: &Report, models: &ModelCalls, links: &Tools) -> String {
@@ -345,7 +345,10 @@ pub(super) fn hang(one: &Hang) -> String {
     if one.closed == Outcome::StillPending && one.waited_ms.is_some_and(|waited| waited <= 0.0) {
         line.push_str(", pending at the end of the recording");
     } else {
-        let _never_fails = write!(line, ", {}", one.closed.word());
+        let _never_fails = match one.closed {
+            Outcome::PeerGone => write!(line, ", {} gone", show::receiver(&one.from)),
+            closed => write!(line, ", {}", closed.word()),
+        };
         if let Some(waited) = one.waited_ms {
             let _never_fails = write!(line, " after {}", duration(waited));
         }

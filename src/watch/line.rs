@@ -182,6 +182,15 @@ impl Line {
         self.flags & TO_CLIENT != 0
     }
 
+    /// Where it goes to.
+    pub(crate) fn direction(&self) -> Direction {
+        if self.is_to_client() {
+            Direction::ToClient
+        } else {
+            Direction::ToServer
+        }
+    }
+
     /// Whether it is an exchange that has not ended.
     pub(crate) fn is_open(&self) -> bool {
         self.flags & OPEN != 0

@@ -95,6 +95,7 @@ pub(crate) fn over(
         CloseReason::ReceiverGone => NoAnswer::ClientGone,
         CloseReason::Aborted => NoAnswer::PeerGone,
         CloseReason::Failed | CloseReason::Policy => NoAnswer::Failed,
+        CloseReason::Stopped => NoAnswer::StillPending,
         CloseReason::EndOfInput if status >= 400 => NoAnswer::HttpError,
         CloseReason::EndOfInput if scope.is_sessionless() => NoAnswer::NoResponse,
         CloseReason::EndOfInput => return None,

@@ -194,10 +194,11 @@ pub(super) fn reason(word: &str) -> Option<CloseReason> {
     known.map(|(reason, _)| *reason)
 }
 
-const ENDED: [(CloseReason, &str); 5] = [
+const ENDED: [(CloseReason, &str); 6] = [
     (CloseReason::EndOfInput, "complete"),
     (CloseReason::Aborted, "aborted"),
     (CloseReason::ReceiverGone, "receiver gone"),
     (CloseReason::Failed, "failed"),
     (CloseReason::Policy, "policy"),
+    (CloseReason::Stopped, "stopped"),
 ];

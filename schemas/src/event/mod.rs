@@ -358,15 +358,18 @@ pub enum CloseReason {
     Failed,
     /// A policy closed it.
     Policy,
+    /// The recorder ended first.
+    Stopped,
 }
 
 impl CloseReason {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::Aborted,
         Self::EndOfInput,
         Self::ReceiverGone,
         Self::Failed,
         Self::Policy,
+        Self::Stopped,
     ];
 
     /// The words on the tape.
@@ -378,6 +381,7 @@ impl CloseReason {
             Self::ReceiverGone => "receiver gone",
             Self::Failed => "failed",
             Self::Policy => "policy",
+            Self::Stopped => "stopped",
         }
     }
 

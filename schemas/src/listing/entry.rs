@@ -63,6 +63,8 @@ pub struct Note {
     pub id: Option<String>,
     /// The number of the request that it refers to.
     pub about: Option<u64>,
+    /// Whether the recorder made the message.
+    pub is_ours: bool,
     /// Its content.
     pub told: NoteContent,
 }

@@ -71,6 +71,7 @@ fn note(event: &Event, kind: LineKind, told: NoteContent) -> Note {
         method: None,
         id: None,
         about: None,
+        is_ours: event.is_made_by_us(),
         told,
     }
 }

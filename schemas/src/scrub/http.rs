@@ -21,7 +21,7 @@ pub(super) fn member(redactor: &mut Redactor, name: &[u8], value: &[u8]) -> Opti
         b"edited" => value_of(value, |edit: &Edit| redacted_edit(redactor, edit)),
         b"trailers" => value_of(value, |fields: &Fields| redactor.fields(fields)),
         b"began" | b"ended" => value_of(value, |text: &String| redactor.url(text)),
-        b"added" | b"cassette" | b"aborted" => None,
+        b"added" | b"cassette" | b"aborted" | b"stopped" => None,
         _ => return None,
     })
 }

@@ -216,10 +216,12 @@ fn ended(exchange: &HttpExchange) -> &'static str {
         Some(CloseReason::ReceiverGone) => "client left",
         Some(CloseReason::Failed) => "failed",
         Some(CloseReason::Policy) => "fault",
+        Some(CloseReason::Stopped) => "recorder ended",
         // The request itself never ended.
         None => match exchange.request_ended {
             Some(CloseReason::Aborted) => "client left",
             Some(CloseReason::Failed) => "failed",
+            Some(CloseReason::Stopped) => "recorder ended",
             _ => NOT_OVER,
         },
     }

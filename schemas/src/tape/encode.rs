@@ -462,11 +462,12 @@ fn push_process(pid: u32, out: &mut Vec<u8>) {
 }
 
 fn push_closed(reason: CloseReason, out: &mut Vec<u8>) {
-    // A reader of format 1.0 does not know `aborted` and treats it as a failure.
-    if reason == CloseReason::Aborted {
-        push_word("closed", CloseReason::Failed.name(), out);
-        out.extend_from_slice(b",\"aborted\":true");
-    } else {
-        push_word("closed", reason.name(), out);
-    }
+    // Older readers know neither `aborted` nor `stopped`, and treat them as failures.
+    let more: &[u8] = match reason {
+        CloseReason::Aborted => b",\"aborted\":true",
+        CloseReason::Stopped => b",\"stopped\":true",
+        _ => return push_word("closed", reason.name(), out),
+    };
+    push_word("closed", CloseReason::Failed.name(), out);
+    out.extend_from_slice(more);
 }

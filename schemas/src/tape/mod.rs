@@ -71,7 +71,8 @@
 //! - `event` of a message is set if its event in the stream had `event: message`, which is also the
 //!   default name of an event.
 //! - `edited` is what the recorder changed on the way, `before` and `after`; `trailers` are fields.
-//! - `closed` with `"aborted":true` was broken off in the middle.
+//! - `closed` with `"aborted":true` was broken off in the middle, and with `"stopped":true` by the
+//!   end of the recorder.
 //! - `began` and `ended` are about a session, `added` is how long the recorder held an exchange.
 //!
 //! # Findings

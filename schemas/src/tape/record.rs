@@ -94,8 +94,8 @@ pub(super) fn parse(
             line,
             end: fields.end,
         },
-        Some(Draft::Done(EventBody::Closed(CloseReason::Failed))) if fields.aborted => {
-            EventBody::Closed(CloseReason::Aborted)
+        Some(Draft::Done(EventBody::Closed(reason))) => {
+            EventBody::Closed(precisely(reason, fields.aborted, fields.stopped))
         }
         Some(Draft::Done(body)) => body,
         None => return Ok(Record::Unknown),
@@ -110,6 +110,15 @@ pub(super) fn parse(
         body,
     };
     Ok(Record::Event(event))
+}
+
+/// Why something ended: a failure, as older readers read it, unless the line says more.
+fn precisely(reason: CloseReason, aborted: bool, stopped: bool) -> CloseReason {
+    match reason {
+        CloseReason::Failed if aborted => CloseReason::Aborted,
+        CloseReason::Failed if stopped => CloseReason::Stopped,
+        other => other,
+    }
 }
 
 /// A line whose members are being read.
@@ -189,6 +198,7 @@ struct Fields {
     end: LineEnd,
     origin: Origin,
     aborted: bool,
+    stopped: bool,
     body: Option<Draft>,
     footer: Option<Footer>,
 }
@@ -253,6 +263,7 @@ impl Fields {
             }
             b"stderr_base64" => self.body = Some(Draft::Stderr(base64(name, value)?)),
             b"aborted" => self.aborted = of(name, value)?,
+            b"stopped" => self.stopped = of(name, value)?,
             b"end" => self.footer = Some(of(name, value)?),
             _ => {
                 if let Some(body) = other(name, value, line)? {

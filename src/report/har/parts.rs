@@ -138,6 +138,7 @@ pub(super) fn failure(reason: CloseReason) -> Option<&'static str> {
         CloseReason::EndOfInput => None,
         CloseReason::ReceiverGone => Some("the client went away"),
         CloseReason::Policy => Some("ended by a fault"),
+        CloseReason::Stopped => Some("the recorder ended"),
         _ => Some("the response broke off"),
     }
 }

@@ -23,7 +23,7 @@ export const isPending = (row) => isWhole(row)
     : row.outcome === "kept_by_fault" && row.answered_ms == null);
 
 const WORDS = { answered: "ok", client_gone: "client gone", failed: "HTTP failed", kept_by_fault: "kept by a fault",
-  no_response: "no HTTP response", peer_gone: "peer gone", still_pending: "pending" };
+  no_response: "no HTTP response", still_pending: "pending" };
 const ODD = ["cancelled", "pending", "unknown", "kept by a fault", "client gone"];
 const BAD_KINDS = ["gap", "finding", "orphan", "noise"];
 
@@ -33,9 +33,11 @@ export function ended(row) {
   if (row.kind !== "exchange") return [row.kind, BAD_KINDS.includes(row.kind) ? "bad" : "soft"];
   const http = row.outcome === "http_error" ? `HTTP ${row.http_status}` : row.outcome;
   let word = row.tool_error ? "tool error" : WORDS[row.outcome] || http;
+  const isPeer = row.outcome === "peer_gone";
+  if (isPeer) word = row.from === "server" ? "client gone" : "server gone";
   let look = "bad";
   if (word === "ok") look = "good";
-  else if (ODD.includes(word)) look = "odd";
+  else if (ODD.includes(word) && !isPeer) look = "odd";
   if (row.outcome === "error" && row.error_code !== null) word += ` ${row.error_code}`;
   return [word, look];
 }

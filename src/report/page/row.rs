@@ -100,6 +100,7 @@ mod tests {
             method: None,
             id: None,
             about: None,
+            is_ours: false,
             told,
         }))
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use tapewright_schemas::conversation::{ExchangeRow, Outcome};
+use tapewright_schemas::event::Direction;
 
 use super::model;
 use crate::report::figures::duration;
@@ -81,16 +82,23 @@ pub(super) fn exchange(row: &ExchangeRow, margin: &Margin) -> String {
 
 /// How an exchange ended, with its colour.
 fn ended(row: &ExchangeRow) -> (String, &'static str) {
-    let (word, colour) = outcome(row.outcome, row.tool_error, row.error_code, row.http_status);
+    let (word, colour) = outcome(
+        row.outcome,
+        row.from,
+        row.tool_error,
+        row.error_code,
+        row.http_status,
+    );
     match &row.fault {
         Some(fault) => (format!("{word}, fault {}", effect::fault(fault)), colour),
         None => (word, colour),
     }
 }
 
-/// How an exchange ended, without its fault.
+/// How an exchange ended, without its fault; `from` sent the request.
 pub(crate) fn outcome(
     outcome: Outcome,
+    from: &str,
     tool_error: bool,
     error_code: Option<i64>,
     http_status: Option<u16>,
@@ -104,16 +112,27 @@ pub(crate) fn outcome(
             Some(code) => (format!("error {code}"), RED),
             None => ("error".to_owned(), RED),
         },
-        Outcome::Failed => ("HTTP failed".to_owned(), RED),
-        Outcome::HttpError => match http_status {
+        Outcome::Failed if http_status.is_none_or(|status| status < 400) => {
+            ("HTTP failed".to_owned(), RED)
+        }
+        Outcome::Failed | Outcome::HttpError => match http_status {
             Some(status) => (format!("HTTP {status}"), RED),
             None => ("HTTP error".to_owned(), RED),
         },
         Outcome::KeptByFault => ("kept by a fault".to_owned(), YELLOW),
         Outcome::NoResponse => ("no HTTP response".to_owned(), RED),
-        Outcome::PeerGone => ("peer gone".to_owned(), RED),
+        Outcome::PeerGone => (format!("{} gone", receiver(from)), RED),
         Outcome::StillPending => ("pending".to_owned(), YELLOW),
         Outcome::Unknown => ("unknown: something is missing".to_owned(), YELLOW),
+    }
+}
+
+/// The peer that a request from the other one went to.
+pub(crate) fn receiver(from: &str) -> &'static str {
+    if from == Direction::ToClient.sender() {
+        Direction::ToServer.sender()
+    } else {
+        Direction::ToClient.sender()
     }
 }
 

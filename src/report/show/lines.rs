@@ -50,6 +50,12 @@ fn message(note: &Note, text: &[u8]) -> String {
             let text = String::from_utf8_lossy(text.front(NOISE_BYTES));
             format!("is not a message: {}", short(&safe(&text), NOISE_CHARS))
         }
+        LineKind::Late if note.is_ours => {
+            format!(
+                "answer of the recorder to {}, whose peer has left",
+                id(note)
+            )
+        }
         LineKind::Late => format!("answer to {}, which has already ended", id(note)),
         LineKind::Orphan => format!("answer to {}, which was never requested", id(note)),
         _ => {

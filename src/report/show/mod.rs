@@ -17,7 +17,7 @@ use super::terminal::has_colours;
 
 pub(crate) use self::closing::{Closing, Part};
 use self::line::Margin;
-pub(crate) use self::line::{RED, YELLOW, moment, outcome};
+pub(crate) use self::line::{RED, YELLOW, moment, outcome, receiver};
 pub(crate) use self::lines::said;
 pub(crate) use self::model::told as model_told;
 

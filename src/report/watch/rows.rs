@@ -132,6 +132,7 @@ pub(super) fn ended(line: &Line) -> (String, Tone) {
     let status = (line.status > 0).then_some(line.status);
     let (word, colour) = show::outcome(
         line.outcome,
+        line.direction().sender(),
         line.is_tool_error(),
         line.error_code(),
         status,

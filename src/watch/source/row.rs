@@ -147,6 +147,7 @@ pub(super) fn note(event: &Value) -> Option<(LinePosition, Entry)> {
         method: (!method.is_empty()).then_some(method),
         id: None,
         about: None,
+        is_ours: false,
         told,
     };
     // A line that is complete at once is not looked up by position.

@@ -88,7 +88,10 @@ fn what_takes_longer_than_the_deadline_is_cut_off_and_told_as_ours() {
         let exchanges = gateway.ended().exchanges();
         assert_eq!(exchanges[0].messages(Direction::ToClient).len(), 1);
         for exchange in exchanges {
-            assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::Failed));
+            assert_eq!(
+                exchange.end(Direction::ToClient),
+                Some(CloseReason::Stopped)
+            );
         }
     }
 }
@@ -141,7 +144,10 @@ fn a_tunnel_is_cut_off_at_the_deadline_too() {
     server.ends();
     let mut gateway = gateway;
     let exchange = gateway.ended().only();
-    assert_eq!(exchange.end(Direction::ToClient), Some(CloseReason::Failed));
+    assert_eq!(
+        exchange.end(Direction::ToClient),
+        Some(CloseReason::Stopped)
+    );
 }
 
 #[test]

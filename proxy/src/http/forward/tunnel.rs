@@ -140,7 +140,7 @@ impl Opened {
         }
         tokio::select! {
             () = pass(tunnel, server, &log) => {}
-            _ = phase.wait_for(|phase| *phase == Phase::Stopping) => close(&log, CloseReason::Failed),
+            _ = phase.wait_for(|phase| *phase == Phase::Stopping) => close(&log, CloseReason::Stopped),
         }
         drop(kept);
     }

@@ -192,7 +192,7 @@ impl Gateway {
     pub(crate) fn left(&self, reason: CloseReason) -> CloseReason {
         let cut = *self.phase.borrow() == Phase::Stopping;
         if cut && reason == CloseReason::ReceiverGone {
-            return CloseReason::Failed;
+            return CloseReason::Stopped;
         }
         reason
     }
