@@ -1,12 +1,12 @@
 //! Converts events of the tape to log lines.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use tapewright_schemas::conversation::{Conversation, ExchangeRow, Outcome, Step};
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{
-    ConduitId, Direction, Event, EventBody, Exit, Faulted, Finding, FindingStatus, Gap, GapReason,
-    Head, InPlace, InPlaceCause, Payload, Peer, ResponseHead, SessionMark, Sink,
+    CloseReason, ConduitId, Direction, Event, EventBody, Exit, Faulted, Finding, FindingStatus,
+    Gap, GapReason, Head, InPlace, InPlaceCause, Payload, Peer, ResponseHead, SessionMark, Sink,
 };
 use tapewright_schemas::http_exchange::{HttpExchange, HttpExchanges};
 use tracing::{debug, info, trace, warn};
@@ -25,6 +25,8 @@ pub(super) struct Traffic {
     exchanges: HttpExchanges,
     // The tape positions of request heads whose exchanges are not logged yet.
     heads: HashMap<ConduitId, u64>,
+    // The conduits of servers without a process.
+    remote: HashSet<ConduitId>,
 }
 
 impl Sink for Traffic {
@@ -41,8 +43,10 @@ impl Sink for Traffic {
             self.heads.insert(event.conduit, event.seq);
         }
         // Nothing after its end is logged.
-        if event.dir == Direction::ToClient && matches!(event.body, EventBody::Closed(_)) {
-            self.ended(event.conduit);
+        if event.dir == Direction::ToClient
+            && let EventBody::Closed(reason) = event.body
+        {
+            self.ended(event, reason);
         }
         self.over();
     }
@@ -56,6 +60,7 @@ impl Traffic {
             conversation: Conversation::default(),
             exchanges: HttpExchanges::default(),
             heads: HashMap::new(),
+            remote: HashSet::new(),
         }
     }
 
@@ -71,10 +76,18 @@ impl Traffic {
     }
 
     /// Logs events other than messages.
-    fn beside(&self, event: &Event) {
+    fn beside(&mut self, event: &Event) {
         let (session, seq) = (event.session.0, self.seq(event.seq));
         match &event.body {
-            EventBody::Opened(peer) => opened(peer, session, seq),
+            EventBody::Opened(peer) => {
+                let is_remote = matches!(peer, Peer::Server { .. } | Peer::Cassette);
+                if is_remote && self.remote.len() < LIMIT {
+                    self.remote.insert(event.conduit);
+                }
+                opened(peer, session, seq);
+            }
+            // A connection to a server ends like a process, but its status says nothing about it.
+            EventBody::Exited(_) if self.remote.contains(&event.conduit) => {}
             EventBody::Exited(one) => exited(one.how, session, seq),
             EventBody::Session(SessionMark::Began(how)) => {
                 info!(name: "session_began", target: "tapewright::session", session, seq, how = how.name());
@@ -124,8 +137,13 @@ impl Traffic {
     }
 
     /// Logs an HTTP exchange that ends now.
-    fn ended(&mut self, conduit: ConduitId) {
-        if let Some(exchange) = self.exchanges.get(conduit)
+    fn ended(&mut self, event: &Event, reason: CloseReason) {
+        let conduit = event.conduit;
+        let exchange = self.exchanges.get(conduit);
+        if reason == CloseReason::Aborted {
+            broke_off(event, exchange, self.seq(event.seq));
+        }
+        if let Some(exchange) = exchange
             && let Some(seq) = self.heads.remove(&conduit)
         {
             http(conduit, exchange, self.seq(seq));
@@ -192,7 +210,7 @@ fn answered(head: &ResponseHead, event: &Event, seq: Option<u64>) {
     let (session, exchange, status) = (event.session.0, event.conduit.0, head.status);
     match status {
         // Made by a fault, which is logged as one.
-        ..400 => {}
+        ..400 if cause.is_none() => {}
         500 | 502 | 504 => {
             warn!(name: "server_failed", target: "tapewright::http", session, exchange, seq, status, why, cause, about);
         }
@@ -200,6 +218,16 @@ fn answered(head: &ResponseHead, event: &Event, seq: Option<u64>) {
             info!(name: "refused", target: "tapewright::http", session, exchange, seq, status, why, cause, about);
         }
     }
+}
+
+/// Logs that a server broke off in the middle of its answer, whose head is only known if exchanges
+/// are logged.
+fn broke_off(event: &Event, exchange: Option<&HttpExchange>, seq: Option<u64>) {
+    let status = exchange
+        .map(HttpExchange::status)
+        .filter(|status| *status > 0);
+    let (session, exchange, why) = (event.session.0, event.conduit.0, InPlace::Broken.name());
+    warn!(name: "server_failed", target: "tapewright::http", session, exchange, seq, status, why);
 }
 
 /// Logs a finding, once it is on the tape.

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use tapewright_schemas::envelope::Envelope;
-use tapewright_schemas::event::{Event, EventBody, Head, Judge, Offset, Payload, Seen, Sink};
+use tapewright_schemas::event::{
+    CloseReason, Direction, Event, EventBody, Head, Judge, Offset, Payload, Seen, Sink,
+};
 
 use super::queue::Queue;
 
@@ -98,6 +100,8 @@ fn is_beside_the_traffic(event: &Event) -> bool {
         | EventBody::Opened(_)
         | EventBody::Session(_)
         | EventBody::Signal(_) => true,
+        // A server broke off in the middle of its answer.
+        EventBody::Closed(CloseReason::Aborted) => event.dir == Direction::ToClient,
         EventBody::Head(head) => {
             matches!(head.as_ref(), Head::Response(head) if head.ours.is_some())
         }
@@ -139,7 +143,7 @@ impl Judge for Feed {
 mod tests {
     use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-    use tapewright_schemas::event::{Direction, LineEnd};
+    use tapewright_schemas::event::LineEnd;
 
     use super::*;
 
