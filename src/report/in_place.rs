@@ -45,6 +45,9 @@ fn precisely(cause: InPlaceCause) -> &'static str {
         InPlaceCause::BodySlow => "the body did not come in time",
         InPlaceCause::BodyTooLong => "the body is longer than may be, in bytes",
         InPlaceCause::ClientToken => "the token of `--client-token` is missing or wrong",
+        InPlaceCause::ClientTls => {
+            "TLS handshake failed: the client does not trust the authority of `--intercept`"
+        }
         InPlaceCause::ConnectTarget => "no host and port in the CONNECT request",
         InPlaceCause::ConnectTimeout => "no connection in time",
         InPlaceCause::ConnectionBroke => "the connection broke before the server answered",
@@ -53,6 +56,8 @@ fn precisely(cause: InPlaceCause) -> &'static str {
         InPlaceCause::EventUnknown => "no stream of the session has that event",
         InPlaceCause::FieldMismatch => "a header contradicts the body",
         InPlaceCause::FieldUnreadable => "a field cannot be read",
+        InPlaceCause::HeadTooLong => "the head is too long, or has more than 100 fields",
+        InPlaceCause::HeadUnreadable => "the head is not HTTP",
         InPlaceCause::Host => "the Host header does not name the recorder",
         InPlaceCause::IdRepeated => "a request with that id is under way",
         InPlaceCause::InterimFlood => "the server sent too many interim responses (1xx)",

@@ -72,6 +72,8 @@ tokens! {
         BodySlow = "body_slow",
         /// The body is longer than this many bytes.
         BodyTooLong = "body_too_long",
+        /// The client did not accept the certificate of the recorder.
+        ClientTls = "client_tls",
         /// The token that clients must send is missing, or wrong.
         ClientToken = "client_token",
         /// A `CONNECT` names no host and port.
@@ -90,6 +92,10 @@ tokens! {
         FieldMismatch = "field_mismatch",
         /// A field occurs twice, or is not valid text.
         FieldUnreadable = "field_unreadable",
+        /// The head of the request is too long, or has too many fields.
+        HeadTooLong = "head_too_long",
+        /// The head of the request is not HTTP.
+        HeadUnreadable = "head_unreadable",
         /// `Host` does not name the recorder.
         Host = "host",
         /// A request with that id is pending.

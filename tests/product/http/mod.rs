@@ -30,5 +30,6 @@ mod shutdown;
 mod socket;
 mod time;
 mod tls;
+mod told;
 mod trailers;
 mod versions;

@@ -241,6 +241,20 @@ fn a_server_that_leaves_in_the_handshake_says_nothing() {
 }
 
 #[test]
+fn a_server_with_the_certificate_of_an_authority_is_explained() {
+    let certificates = Certificates::of_an_authority();
+    let bundle = certificates.path("ca.pem");
+    let met = meet(&certificates, false, &["--ca-bundle", &bundle]);
+    assert_eq!((met.status, met.reached), (502, false));
+    for told in [met.text, met.exchange.ours()] {
+        assert!(
+            told.contains("CA:TRUE") && !told.contains("CaUsed"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
 fn our_own_listener_speaks_tls_and_survives_what_is_none() {
     let certificates = Certificates::new();
     let (chain, key) = (certificates.path("cert.pem"), certificates.path("key.pem"));

@@ -65,6 +65,22 @@ impl Certificates {
         }
     }
 
+    /// Of a server that uses the certificate of an authority as its own.
+    pub(crate) fn of_an_authority() -> Self {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("names");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let certificate = params.self_signed(&key).expect("a certificate");
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("ca.pem"), certificate.pem()).expect("a file");
+        Self {
+            authority: certificate.der().clone(),
+            certificate: certificate.der().clone(),
+            key: key.serialize_der(),
+            folder,
+        }
+    }
+
     pub(crate) fn path(&self, name: &str) -> String {
         let path: PathBuf = self.folder.path().join(name);
         path.to_str().expect("a path").to_owned()

@@ -50,6 +50,11 @@ impl Tunnel {
         decided.unwrap_or(false)
     }
 
+    /// Whether the client has sent anything.
+    pub(super) fn has_begun(&self) -> bool {
+        !self.seen.is_empty()
+    }
+
     pub(super) fn into_halves(self) -> (FromClient, ToClient) {
         let (read, write) = split(self.stream);
         (Cursor::new(self.seen.freeze()).chain(read), write)

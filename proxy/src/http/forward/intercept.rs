@@ -1,21 +1,25 @@
 //! Intercepted tunnels: tapewright terminates TLS with a certificate of its authority, or the
 //! tunnel has no TLS.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{Request, Response};
+use http::{Request, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
+use tapewright_schemas::event::{CloseReason, Direction, EventBody, InPlace, InPlaceCause};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::TlsAcceptor;
 
 use super::Authority;
 use super::first::Tunnel;
+use super::tunnel::note_connect;
 use crate::http::body::Outbound;
-use crate::http::gateway::{Gateway, RequestTarget};
+use crate::http::gateway::{Gateway, LocalAnswer, RequestTarget, note_ours};
 use crate::http::listen::{Client, Handler, Served, TunnelSlot};
-use crate::http::origin::Origin;
+use crate::http::origin::{Origin, alert_of};
+use crate::http::sessions::SESSIONLESS;
 
 /// An intercepted tunnel to one origin.
 pub(super) struct Opened {
@@ -25,6 +29,8 @@ pub(super) struct Opened {
     /// The server, with TLS and without.
     pub(super) origin: Arc<Origin>,
     pub(super) plain: Arc<Origin>,
+    /// The version of the request for the tunnel.
+    pub(super) version: Version,
     pub(super) authority: Arc<Authority>,
 }
 
@@ -51,10 +57,14 @@ impl Opened {
         let Ok(config) = self.authority.config_for(&self.origin.url().host) else {
             return;
         };
-        let handshake = TlsAcceptor::from(config).accept(tunnel.into_stream());
-        // A client that does not trust the certificate disconnects.
-        let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE, handshake).await else {
+        if !tunnel.has_begun() {
             return;
+        }
+        let handshake = TlsAcceptor::from(config).accept(tunnel.into_stream());
+        let stream = match tokio::time::timeout(HANDSHAKE, handshake).await {
+            Ok(Ok(stream)) => stream,
+            // A client that does not trust the certificate disconnects.
+            failed => return self.refused(failed.ok().and_then(Result::err).as_ref()),
         };
         let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
         serve(
@@ -66,6 +76,30 @@ impl Opened {
             http2,
         )
         .await;
+    }
+}
+
+impl Opened {
+    /// Records that the client did not finish the handshake, because of an error or a timeout.
+    fn refused(&self, error: Option<&io::Error>) {
+        let what = match (error.and_then(alert_of), error) {
+            (Some(alert), _) => format!("the client sent the alert `{alert}`"),
+            (None, Some(error)) => match error.kind() {
+                io::ErrorKind::InvalidData => error.to_string(),
+                _ => "the client closed the connection".to_owned(),
+            },
+            (None, None) => "the client did not finish in time".to_owned(),
+        };
+        let log = self.gateway.log(Some(SESSIONLESS));
+        let url = self.origin.url();
+        note_connect(&log, self.client, url, self.version);
+        let left = EventBody::Closed(CloseReason::Aborted);
+        log.note(Direction::ToServer, left);
+        // The tunnel was opened, so this is the status that the client got.
+        let (status, cause) = (StatusCode::OK, InPlaceCause::ClientTls);
+        let ours = LocalAnswer::new(status, InPlace::NotAllowed, cause, what.clone());
+        note_ours(&log, &ours.about(format!("{}: {what}", url.authority())));
+        self.gateway.metrics.add_refused();
     }
 }
 
@@ -103,5 +137,9 @@ impl Handler for Inside {
     async fn handle(&self, client: Client, request: Request<Incoming>) -> Response<Outbound> {
         let goal = RequestTarget::known(Arc::clone(&self.origin));
         self.gateway.exchange(client, goal, request).await
+    }
+
+    fn unreadable(&self, client: Client, is_too_long: bool) {
+        self.gateway.unreadable(client, is_too_long);
     }
 }

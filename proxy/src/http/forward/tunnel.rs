@@ -61,11 +61,11 @@ impl Forward {
                 client,
                 kept,
                 origin: self.origin(url),
+                version: request.version(),
                 plain,
                 authority: Arc::clone(authority),
             };
-            let tasks = gateway.tasks.clone();
-            tasks.spawn(async move { opened.run(upgrade).await });
+            gateway.tasks.spawn(opened.run(upgrade));
             return Response::new(Outbound::empty());
         }
         let log = gateway.log(Some(SESSIONLESS));
@@ -146,7 +146,7 @@ impl Opened {
     }
 }
 
-fn note_connect(log: &Log, client: Client, url: &OriginUrl, version: Version) {
+pub(super) fn note_connect(log: &Log, client: Client, url: &OriginUrl, version: Version) {
     let head = RequestHead {
         method: "CONNECT".into(),
         target: format!("{}:{}", url.host, url.port),

@@ -57,6 +57,10 @@ impl Handler for Front {
         };
         gateway.exchange(client, goal, request).await
     }
+
+    fn unreadable(&self, client: Client, is_too_long: bool) {
+        self.0.unreadable(client, is_too_long);
+    }
 }
 
 pub(crate) fn is_health(request: &Request<Incoming>) -> bool {

@@ -24,18 +24,18 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use rustls::ServerConfig;
 use tapewright_engine::fault::FaultSet;
-use tapewright_schemas::event::{CloseReason, ConduitId, SessionKey};
+use tapewright_schemas::event::{CloseReason, ConduitId, Direction, EventBody, SessionKey};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
 use super::edit::MetadataPlaces;
 use super::fault::{Alarm, Expected, Wedges};
 use super::forward::Forward;
-use super::listen::{ClientToken, Guard, Limits, ListenAddress, Phase};
+use super::listen::{Client, ClientToken, Guard, Limits, ListenAddress, Phase};
 use super::metrics::Metrics;
 use super::models::Providers;
 use super::origin::Origin;
-use super::sessions::Sessions;
+use super::sessions::{SESSIONLESS, Sessions};
 use super::tap::{Budget, Log};
 use crate::clock::Clock;
 use crate::operations::Operations;
@@ -195,6 +195,18 @@ impl Gateway {
             return CloseReason::Stopped;
         }
         reason
+    }
+
+    /// Records a request whose head could not be read.
+    pub(crate) fn unreadable(&self, client: Client, is_too_long: bool) {
+        let log = self.log(Some(SESSIONLESS));
+        let cut = [
+            EventBody::Opened(peer(client)),
+            EventBody::Closed(CloseReason::Aborted),
+        ];
+        log.note_all(Direction::ToServer, cut);
+        note_ours(&log, &LocalAnswer::unreadable(is_too_long));
+        self.metrics.add_refused();
     }
 
     /// Whether new requests are no longer accepted.

@@ -66,6 +66,19 @@ impl LocalAnswer {
         Self::new(StatusCode::BAD_REQUEST, InPlace::BadRequest, cause, words)
     }
 
+    /// A head that could not be read. hyper sends its own answer.
+    pub(crate) fn unreadable(is_too_long: bool) -> Self {
+        if is_too_long {
+            let (status, why) = (
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                InPlace::TooLong,
+            );
+            let words = "the head is too long, or has too many fields";
+            return Self::new(status, why, InPlaceCause::HeadTooLong, words);
+        }
+        Self::bad_request(InPlaceCause::HeadUnreadable, "the head is not HTTP")
+    }
+
     /// A fault dropped the message.
     pub(crate) fn dropped() -> Self {
         Self::of_fault(StatusCode::ACCEPTED, "a fault dropped the message")

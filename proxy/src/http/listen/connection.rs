@@ -1,5 +1,6 @@
 //! One connection of a client, from start to end.
 
+use std::error::Error;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -126,6 +127,7 @@ impl<H: Handler> Served<H> {
         let stream = Joined(HalfClosed::new(stream, Arc::clone(&attention)));
         let stream = Wired::new(stream, slot.wire.clone());
         let (place, closed) = (Arc::clone(&slot), Arc::clone(&closing));
+        let ours = handler.clone();
         let service = service_fn(move |request| {
             first_request.store(true, Ordering::Relaxed);
             closed.begins(&request);
@@ -152,8 +154,8 @@ impl<H: Handler> Served<H> {
             let told = pin!(course.next(begin.as_mut(), grace.as_mut()));
             let next = tokio::select! {
                 biased;
-                // Errors of a connection are recorded in the events of its exchanges.
-                _ = served.as_mut() => Next::End,
+                // Other errors of a connection are recorded in the events of its exchanges.
+                ended = served.as_mut() => after(ended.err(), &ours, client),
                 next = Aside::new(told) => next,
             };
             match next {
@@ -297,6 +299,19 @@ fn answer<H: Handler>(
         let wire = is_chunked.then(|| busy.slot().wire.clone());
         Ok(response.map(|body| Delivered::new(Trailing::new(body, wire), busy)))
     }
+}
+
+/// Tells the handler about a head that could not be read.
+fn after<H: Handler>(
+    error: Option<Box<dyn Error + Send + Sync>>,
+    handler: &H,
+    client: Client,
+) -> Next {
+    let error = error.and_then(|error| error.downcast::<hyper::Error>().ok());
+    if let Some(error) = error.filter(|error| error.is_parse()) {
+        handler.unreadable(client, error.is_parse_too_large());
+    }
+    Next::End
 }
 
 /// The body of a response in transit.

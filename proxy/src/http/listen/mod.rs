@@ -94,6 +94,10 @@ pub trait Handler: Clone + Send + Sync + 'static {
         client: Client,
         request: Request<Incoming>,
     ) -> impl Future<Output = Response<Outbound>> + Send;
+
+    /// Notes a request whose head could not be read, which hyper has answered; `is_too_long` if it
+    /// was too long or had too many fields.
+    fn unreadable(&self, _client: Client, _is_too_long: bool) {}
 }
 
 /// A socket that clients can connect to.

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
-use rustls::{AlertDescription, InvalidMessage};
+use rustls::{AlertDescription, CertificateError, InvalidMessage};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The alert with which the server ended a connection, if any.
@@ -43,6 +43,32 @@ pub(super) fn alert_in(error: &io::Error) -> Option<AlertDescription> {
 pub(super) fn is_no_tls(error: &io::Error) -> bool {
     let not_tls = rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType);
     tls_in(error) == Some(&not_tls)
+}
+
+/// The name of the peer's alert that caused an error.
+pub(crate) fn alert_of(error: &io::Error) -> Option<String> {
+    alert_in(error).map(name)
+}
+
+/// Why a server's certificate is not accepted, if the library only has a name for it.
+pub(super) fn certificate_fault(error: &io::Error) -> Option<&'static str> {
+    let Some(rustls::Error::InvalidCertificate(why)) = tls_in(error) else {
+        return None;
+    };
+    // Its other reasons are sentences, or names that are plain.
+    let CertificateError::Other(other) = why else {
+        return None;
+    };
+    match format!("{other:?}") {
+        name if name.contains("CaUsedAsEndEntity") => Some(
+            "the server uses the certificate of a certificate authority (CA:TRUE); give it one that \
+             the authority has issued for its name (CA:FALSE)",
+        ),
+        name if name.contains("UnsupportedCertVersion") => {
+            Some("the server's certificate is not of version 3 of X.509")
+        }
+        _ => None,
+    }
 }
 
 /// The TLS error that caused an error.

@@ -150,6 +150,8 @@ impl Connector {
         }
         let source = if alert::is_no_tls(&source) {
             io::Error::new(source.kind(), "the server does not speak TLS")
+        } else if let Some(fault) = alert::certificate_fault(&source) {
+            io::Error::new(source.kind(), fault)
         } else {
             source
         };

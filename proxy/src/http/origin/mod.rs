@@ -18,10 +18,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use http_body_util::{BodyExt as _, Limited};
 use hyper::body::Incoming;
 use tokio::net::TcpStream;
 
 pub use self::address::{BadUrl, OriginUrl, Scheme};
+pub(crate) use self::alert::alert_of;
 pub use self::connect::ConnectError;
 pub use self::destination::Destinations;
 pub use self::tls::{TlsProblem, TlsSettings, client_config};
@@ -29,7 +31,7 @@ pub(crate) use self::tls::{certificates, versions};
 
 use self::connect::{Connection, Connector};
 use self::pool::{LONGEST_IDLE, Pool};
-use super::body::Outbound;
+use super::body::{Gate, Outbound};
 use super::fields::items;
 use super::listen::but_to_us;
 use super::names::Names;
@@ -198,7 +200,13 @@ impl Origin {
             }
         }
         // Boxed: rare and large, so it must not be a part of every exchange.
-        let connection = Box::pin(self.connector.connect()).await?;
+        let connection = match Box::pin(self.connector.connect()).await {
+            Ok(connection) => connection,
+            Err(error) => {
+                Box::pin(read_out(request)).await;
+                return Err(error.into());
+            }
+        };
         if connection.is_shared() {
             self.pool.put(connection.clone_shared(), LONGEST_IDLE);
         }
@@ -242,6 +250,22 @@ impl Origin {
         }
     }
 }
+
+/// Reads a request that cannot be sent, so that it is on the tape: most clients have sent it
+/// already.
+async fn read_out(request: Request<Outbound>) {
+    // Its client waits until the body is wanted.
+    if request.extensions().get::<Gate>().is_some() {
+        return;
+    }
+    let reading = Limited::new(request.into_body(), READ_OUT_BYTES).collect();
+    // What it does not send in time is missing on the tape.
+    drop(tokio::time::timeout(READ_OUT_TIME, reading).await);
+}
+
+/// The limits for reading a request that cannot be sent.
+const READ_OUT_BYTES: usize = 1 << 20;
+const READ_OUT_TIME: Duration = Duration::from_secs(1);
 
 /// How long a connection is pooled if its server announces when it will close it; a second less, so
 /// that no request is sent on a closing connection.
