@@ -150,6 +150,17 @@ fn the_time_counts_from_when_the_server_got_it() {
 }
 
 #[test]
+fn a_request_whose_client_left_before_it_was_passed_on_is_waited_for_by_nobody() {
+    let mut talk = Talk::new();
+    talk.ask(1);
+    let by = Offset(100_000_000);
+    talk.fault(Direction::ToServer, 1, What::Delayed { by });
+    let after = Offset(1);
+    talk.fault(Direction::ToServer, 1, What::Left { after });
+    assert_eq!(talk.until(900), []);
+}
+
+#[test]
 fn what_is_released_counts_from_then_on() {
     let mut talk = Talk::new();
     for (id, what) in [

@@ -99,6 +99,10 @@ impl Faults {
             ));
         }
         let requests = self.requests_of(stream, message, what);
+        // Its sender left before it was passed on.
+        if what.left() {
+            return Some(Told::Excused(requests));
+        }
         if let Some(by) = what.delay() {
             return Some(Told::PassedOn(requests, by.0));
         }

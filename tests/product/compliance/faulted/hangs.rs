@@ -12,7 +12,7 @@ use crate::support::{Tape, tapewright};
 
 const HOUR: Offset = Offset::of(Duration::from_secs(3_600));
 
-/// Somebody who is blamed for a request that has had no answer for an hour.
+/// Somebody who is blamed for the call under a fault, which has had no answer for an hour.
 pub(super) fn blamed(tape: &Tape) -> Option<String> {
     let watch = Watch {
         selection: None,
@@ -26,7 +26,11 @@ pub(super) fn blamed(tape: &Tape) -> Option<String> {
     }
     live.tick(now.plus(HOUR).plus(HOUR));
     std::iter::from_fn(|| live.poll()).find_map(|event| match event.body {
-        EventBody::Finding(found) if found.side != Side::Recorder => Some(format!("{found:?}")),
+        // The client leaves before a later one is answered.
+        EventBody::Finding(found) => {
+            let is_blame = found.side != Side::Recorder && found.detail.contains("id `2`");
+            is_blame.then(|| format!("{found:?}"))
+        }
         _ => None,
     })
 }
@@ -48,6 +52,7 @@ pub(super) fn without_fault(tape: &Path) -> Option<String> {
     let mut hangs = report["hangs"].as_array().unwrap().iter();
     // The client itself gives these up.
     let is_left = |hang: &Value| hang["closed"] == "client gone" || hang["closed"] == "cancelled";
-    let unnamed = hangs.find(|hang| hang["fault"].is_null() && !is_left(hang));
+    let is_it = |hang: &Value| hang["id"] == "2" && hang["fault"].is_null();
+    let unnamed = hangs.find(|hang| is_it(hang) && !is_left(hang));
     unnamed.map(ToString::to_string)
 }
