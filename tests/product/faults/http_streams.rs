@@ -54,29 +54,6 @@ fn a_reset_after_the_answer_leaves_its_event_whole() {
 }
 
 #[test]
-fn a_reset_before_the_answer_leaves_nothing_if_nothing_came_earlier() {
-    let progress = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n";
-    let answer = format!("data: {ANSWER}\n\n");
-    for earlier in ["", "id: 1\ndata:\n\n", ": a comment\n\n", progress] {
-        let (upstream, gateway) = pair(&["--fault", "reset at=before"]);
-        let mut client = streamed(&upstream, &gateway, &format!("{earlier}{answer}"));
-        if earlier.is_empty() {
-            let (came, _) = client.rest();
-            assert_eq!(String::from_utf8_lossy(&came), "", "{earlier:?}");
-        } else {
-            let head = client.head();
-            assert_eq!(head.status(), 200);
-            assert_eq!(client.chunks(earlier.len()), earlier.as_bytes());
-            client.ends();
-        }
-        let tape = gateway.stop();
-        assert_eq!(effects(&tape), ["reset-1 (reset): cut"], "{earlier:?}");
-        let recorded = tape.messages(Direction::ToClient);
-        assert!(recorded.last().unwrap().contains("\"n\":1"), "{recorded:?}");
-    }
-}
-
-#[test]
 fn an_answer_is_met_however_its_event_is_written() {
     let split = "event: message\nid: 7\ndata: {\"jsonrpc\":\"2.0\",\ndata: \"id\":1,\ndata:\"result\":{\"n\":1}}\n\n";
     let returns = format!("id: 7\rdata: {ANSWER}\r\r");

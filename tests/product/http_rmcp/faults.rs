@@ -9,7 +9,7 @@ use tapewright_schemas::event::Direction;
 use super::server::Server;
 use super::{PATIENCE, gateway};
 use crate::faults::effects;
-use crate::faults::rmcp::Did::{self, Answered, Failed, TimedOut};
+use crate::faults::rmcp::Did::{self, Answered, TimedOut};
 use crate::faults::rmcp::call;
 use crate::support::system::STOPPED;
 use crate::support::{Tape, signal, wait};
@@ -60,12 +60,8 @@ async fn rmcp_meets_faults_and_other_sessions_are_unharmed() {
             "recover_after tool=echo failures=1",
             [TimedOut, Answered, Answered],
         ),
-        ("reset tool=echo nth=2", [Answered, Failed, Answered]),
-        // After the head it does not retry, and only notices by its own timeout.
-        (
-            "reset tool=echo nth=2 at=head",
-            [Answered, TimedOut, Answered],
-        ),
+        // It does not retry, and only notices by its own timeout.
+        ("reset tool=echo nth=2", [Answered, TimedOut, Answered]),
         // It begins a new session and retries there.
         (
             "http-status tool=echo nth=2 status=404",

@@ -11,7 +11,6 @@ mod channel;
 mod cut;
 mod cutter;
 mod expected;
-mod first;
 mod holds;
 mod request;
 mod stage;
@@ -80,12 +79,6 @@ impl Scene {
                 let here = matches!(act, Act::Status { .. }) || !is_stream && !comes_elsewhere;
                 if here && self.claim(&aimed) {
                     return self.inject(aimed, act, response).await;
-                }
-                if is_stream {
-                    match self.cut_before(&aimed, response).await {
-                        Some(passed) => response = passed,
-                        None => return cut_off(),
-                    }
                 }
             }
         }

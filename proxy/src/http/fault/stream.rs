@@ -184,15 +184,15 @@ impl Stream {
 }
 
 /// A piece of a stream; for a message also its fields and number.
-pub(super) struct Numbered {
-    pub(super) piece: Piece,
-    pub(super) fields: Option<SseEvent>,
-    pub(super) number: Option<MessageNumber>,
+struct Numbered {
+    piece: Piece,
+    fields: Option<SseEvent>,
+    number: Option<MessageNumber>,
 }
 
 /// The complete pieces so far. The last message among them is the last one on the tape: the tape
 /// splits the stream in the same way, and reading pauses meanwhile.
-pub(super) fn numbered(cutter: &mut Cutter, last: Option<MessageNumber>) -> Vec<Numbered> {
+fn numbered(cutter: &mut Cutter, last: Option<MessageNumber>) -> Vec<Numbered> {
     let pieces = std::iter::from_fn(|| cutter.next());
     let mut all: Vec<Numbered> = pieces
         .map(|piece| {
