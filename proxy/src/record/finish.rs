@@ -154,7 +154,7 @@ impl Projection<'_> {
             };
             let written = self.written(path, drafts.cassette, write_cassette);
             finished.cassette = self.one(path, before, written, finished);
-        } else if self.together {
+        } else if self.together && !self.target.one_of_several {
             self.name_tape(finished);
         }
     }

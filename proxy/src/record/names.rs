@@ -29,6 +29,8 @@ pub struct Target {
     pub(crate) folder: Option<FolderTarget>,
     /// Whether cassettes contain times and durations.
     pub(crate) times: bool,
+    /// Whether the tape is one of several in its folder, whose numbers are their order.
+    pub(crate) one_of_several: bool,
 }
 
 /// A folder in which every session gets its own tape, cassette and capture.
@@ -56,6 +58,7 @@ impl Target {
             capture: None,
             folder: None,
             times: false,
+            one_of_several: false,
         }
     }
 
@@ -73,6 +76,7 @@ impl Target {
                 idle: IDLE,
             }),
             times: false,
+            one_of_several: false,
         }
     }
 
@@ -113,6 +117,7 @@ impl Target {
             capture: None,
             folder: None,
             times: false,
+            one_of_several: false,
         }
     }
 
@@ -121,6 +126,7 @@ impl Target {
     /// unless each session has its own.
     #[must_use]
     pub fn within(mut self, folder: &Path, name: &str) -> Self {
+        self.one_of_several = true;
         match &mut self.folder {
             Some(sessions) => folder.clone_into(&mut sessions.path),
             None => self.tape = folder.join(format!("{name}{TAPE_ENDING}")),
