@@ -109,8 +109,8 @@ impl Assertion {
         let Found::Missing(stop) = self.target.resolve(envelope) else {
             return None;
         };
-        let is_optional = |name: &&str| self.target.starts_with(&["result", name]);
-        let may_lack = stop.at == "result" && OPTIONAL.iter().any(|name| is_optional(&name));
+        let is_optional = |name: &&str| self.target.starts_with(&["result", *name]);
+        let may_lack = stop.at == "result" && OPTIONAL.iter().any(is_optional);
         (self.matcher.negates() && !may_lack).then_some(stop)
     }
 

@@ -346,7 +346,7 @@ pub(super) fn hang(one: &Hang) -> String {
         line.push_str(", pending at the end of the recording");
     } else {
         let _never_fails = match one.closed {
-            Outcome::PeerGone => write!(line, ", {} gone", show::receiver(&one.from)),
+            Outcome::PeerGone => write!(line, ", {} gone", show::receiver(one.from)),
             closed => write!(line, ", {}", closed.word()),
         };
         if let Some(waited) = one.waited_ms {

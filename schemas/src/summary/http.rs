@@ -106,13 +106,9 @@ impl HttpFold {
     pub(super) fn observe(&mut self, event: &Event) {
         self.exchanges.observe(event);
         self.events.observe(event, &mut self.streams);
-        match &event.body {
-            EventBody::Edited(edit) => count(
-                &mut self.edits,
-                edit.what.name().to_owned(),
-                OTHERS.to_owned(),
-            ),
-            _ => {}
+        if let EventBody::Edited(edit) = &event.body {
+            let what = edit.what.name().to_owned();
+            count(&mut self.edits, what, OTHERS.to_owned());
         }
         while let Some((_, exchange)) = self.exchanges.poll_over() {
             self.over(&exchange);

@@ -8,7 +8,9 @@ use serde_json::Value;
 use tapewright_schemas::event::{CloseReason, Direction, InPlace};
 
 use crate::support::http::tls::{Certificates, connect};
-use crate::support::http::{Gateway, PATIENCE, Upstream, Wire, chunk, post, request, tunnel};
+use crate::support::http::{
+    Gateway, PATIENCE, Recorded, Upstream, Wire, chunk, post, request, tunnel,
+};
 use crate::support::{Session, eventually, tapewright};
 
 const CALL: &str = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}";
@@ -131,12 +133,7 @@ fn heads_that_cannot_be_read_are_on_the_tape_in_the_log_and_counted() {
     let options = options.each_ref().map(String::as_str);
     let options = [&options[..], &["--metrics", "127.0.0.1:0"]].concat();
     let gateway = Gateway::to(Upstream::start().address(), &options);
-    let fields = |count: usize| {
-        (0..count)
-            .map(|at| format!("X-{at}: 1\r\n"))
-            .collect::<String>()
-    };
-    let many = request("GET /mcp", gateway.address, &fields(101));
+    let many = request("GET /mcp", gateway.address, &"X: 1\r\n".repeat(101));
     let long = request(
         "GET /mcp",
         gateway.address,
@@ -165,7 +162,7 @@ fn heads_that_cannot_be_read_are_on_the_tape_in_the_log_and_counted() {
         .stop()
         .exchanges()
         .iter()
-        .map(|one| one.ours())
+        .map(Recorded::ours)
         .collect();
     assert_eq!(
         causes,

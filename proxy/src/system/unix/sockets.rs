@@ -1,5 +1,6 @@
 //! Local sockets, and checks of others.
 
+use std::fmt::Write as _;
 use std::fs::{self, Permissions};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -114,8 +115,12 @@ fn listed(address: SocketAddr) -> String {
     };
     let (words, _) = bytes.as_chunks();
     let words = words.iter().map(|word| u32::from_ne_bytes(*word));
-    let ip: String = words.map(|word| format!("{word:08X}")).collect();
-    format!("{ip}:{:04X}", address.port())
+    let mut text = String::new();
+    for word in words {
+        let _never_fails = write!(text, "{word:08X}");
+    }
+    let _never_fails = write!(text, ":{:04X}", address.port());
+    text
 }
 
 /// Checks a connection that other code reads.

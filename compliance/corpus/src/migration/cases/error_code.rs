@@ -94,7 +94,7 @@ impl Fold for ErrorCode {
         };
         let is_served = match asked.era {
             Era::Stateless => self.supports_stateless,
-            _ => false,
+            Era::Handshake => false,
         };
         if is_served || self.greeted.iter().rev().any(|one| *one == seen.session) {
             self.judge(seen.seq, answer, out);
