@@ -1,5 +1,5 @@
 //! Tapes of format 1.2 and 2.0, as the recorder wrote them: they are read with the same results as
-//! then.
+//! then, but that what a fault gave in place of an answer is told.
 
 use std::io::{BufReader, Cursor};
 
@@ -66,10 +66,13 @@ const TOLD: [Expected; 4] = [
         tape: include_str!("../tapes-1.2/http.tape.jsonl"),
         hangs: &[
             "63 still pending 1045506 wrong-id-1",
+            "73 http error 46342 http-status-1",
             "83 still pending 933163 drop-1",
+            "94 failed 55097 reset-1",
             "104 client gone 303214 hang-1",
             "115 client gone 302864 sh",
             "127 client gone 200890 timeout-1",
+            "137 answered 694 -",
         ],
         acted: 10,
         marked: &[
