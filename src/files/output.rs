@@ -200,9 +200,9 @@ fn may_replace(path: &Path, over: Overwrite) -> bool {
 /// Refuses an output that is one of the files to read, also through links.
 pub(crate) fn not_among<'p>(
     output: &Path,
-    mut inputs: impl Iterator<Item = &'p Path>,
+    inputs: impl IntoIterator<Item = &'p Path>,
 ) -> anyhow::Result<()> {
-    if !inputs.any(|input| same_file(input, output)) {
+    if !inputs.into_iter().any(|input| same_file(input, output)) {
         return Ok(());
     }
     let what = format!("the output `{}` is the input itself", shown(output));

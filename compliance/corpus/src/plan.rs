@@ -280,6 +280,13 @@ impl Plan {
     }
 }
 
+/// Whether the applicability of a rule is a capability that servers declare.
+#[must_use]
+pub fn is_capability(applicability: &str) -> bool {
+    let others = ["", "always", "authorization", "http:session"];
+    !others.contains(&applicability) && !applicability.starts_with(OF_CLIENTS)
+}
+
 impl Facts {
     /// Whether the server does not have a capability, as far as it has declared its capabilities.
     /// Client capabilities are never lacking: whether a server uses them shows in the traffic. So
@@ -287,10 +294,9 @@ impl Facts {
     #[must_use]
     pub fn lacks(&self, capability: &str) -> bool {
         match capability {
-            "" | "always" => return false,
             "authorization" => return !self.known.shown.authorization,
             "http:session" => return !self.known.shown.sessions,
-            _ if capability.starts_with(OF_CLIENTS) => return false,
+            _ if !is_capability(capability) => return false,
             _ => {}
         }
         let root = capability.split('.').next().unwrap_or_default();

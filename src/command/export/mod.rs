@@ -134,7 +134,7 @@ impl Arguments {
     /// Refuses impossible exports before anything is written.
     fn check(&self, recording: &Recording, output: Option<&Path>) -> anyhow::Result<()> {
         if let Some(output) = output {
-            output::not_among(output, [recording.path.as_path(), &self.tape].into_iter())?;
+            output::not_among(output, [recording.path.as_path(), &self.tape])?;
         }
         self.check_times(recording)?;
         output.map_or(Ok(()), |output| output::check_ahead(output, self.over()))

@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
         .into());
     }
     if let (Some(output), Some(input)) = (output, &arguments.recording) {
-        output::not_among(output, [input.as_path()].into_iter())?;
+        output::not_among(output, [input.as_path()])?;
     }
     let draft = match &arguments.recording {
         Some(file) => {

@@ -112,7 +112,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 fn serve(arguments: &Arguments, starts: Option<&PlayedStarts>) -> anyhow::Result<Exit> {
     let clock = Clock::start();
     if let Some(file) = arguments.report.as_deref() {
-        output::not_among(file, [arguments.tape.as_path()].into_iter())?;
+        output::not_among(file, [arguments.tape.as_path()])?;
         output::check_ahead(file, Overwrite::Report)?;
     }
     let destination = arguments.otlp.destination(arguments.is_redacted())?;
@@ -399,7 +399,7 @@ fn start(
         };
         return readers.start_unrecorded(run, clock);
     };
-    output::not_among(output, [arguments.tape.as_path()].into_iter())?;
+    output::not_among(output, [arguments.tape.as_path()])?;
     let (judging, log_listener) = log::heard(faults::watched(beside.control, None), true)?;
     let mut settings = Settings {
         target: target::of(Some(output), label, clock.created)?,

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tapewright_corpus::plan::Plan;
+use tapewright_corpus::plan::{self, Plan};
 use tapewright_proxy::client::{FIRST_STATELESS, Revision};
 
 pub(crate) use self::arguments::Arguments;
@@ -93,7 +93,7 @@ impl Arguments {
         let rules = versions.registry().rules.iter();
         let mut known: Vec<&str> = rules
             .filter_map(|rule| rule.applicability.as_deref())
-            .filter(|name| !matches!(*name, "" | "always" | "authorization" | "http:session"))
+            .filter(|name| plan::is_capability(name))
             .chain(CAPABILITIES)
             .collect();
         known.sort_unstable();
