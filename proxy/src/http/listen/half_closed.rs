@@ -28,7 +28,7 @@ use crate::clock::runtime_now;
 use crate::system::sockets;
 
 /// How long a client may be sent nothing after it has closed its direction.
-const SILENCE: Duration = Duration::from_secs(5);
+const SILENCE: Duration = Duration::from_millis(500);
 
 /// The first and the longest interval between two looks for a client.
 const SOON: Duration = Duration::from_millis(10);
@@ -105,7 +105,13 @@ impl Attention {
             if seen == Some(false) || now.saturating_duration_since(since) >= SILENCE {
                 return;
             }
-            sleep(pause).await;
+            let left = SILENCE.saturating_sub(now.saturating_duration_since(since));
+            sleep(if seen.is_none() {
+                pause.min(left)
+            } else {
+                pause
+            })
+            .await;
             pause = (pause * 2).min(SELDOM);
         }
     }
@@ -117,7 +123,7 @@ async fn look(ends: Option<Ends>) -> Option<bool> {
     if !theirs.ip().to_canonical().is_loopback() {
         return None;
     }
-    let _look = LOOKS.try_acquire().ok()?;
+    let _look = LOOKS.acquire().await.ok()?;
     let looking = tokio::task::spawn_blocking(move || sockets::has_open(theirs, ours));
     looking.await.ok().flatten()
 }
