@@ -3,7 +3,7 @@
 use super::*;
 use crate::event::{
     Carrier, CloseReason, ConduitId, Direction, Effect, Event, EventBody, FaultKind, FaultRef,
-    LineEnd, MessageNumber, Offset, Origin, Payload, Peer, Replacement, What,
+    LineEnd, MessageNumber, Offset, Origin, Payload, Peer, Replacement, Unroutable, Until, What,
 };
 use Direction::{ToClient, ToServer};
 
@@ -157,4 +157,24 @@ fn what_nothing_answers_on_a_line_that_was_cut_names_the_fault() {
     let rows = talk.rows();
     let faults: Vec<_> = rows.iter().map(fault_of).collect();
     assert_eq!(faults, [Some("f"); 3]);
+}
+
+#[test]
+fn an_answer_in_place_of_a_held_one_names_the_fault() {
+    let mut talk = Talk::on(Carrier::Line);
+    talk.ask(1);
+    talk.answer(1);
+    let held = What::Held { until: Until::Next };
+    talk.fault(ToClient, held);
+    talk.answer(1);
+    // The held one is not passed on: nobody waits for it any more.
+    let what = What::NotPassed {
+        why: Unroutable::Unasked,
+    };
+    let nobody = Effect { fault: None, what }.about(None);
+    talk.event(ToClient, EventBody::Faulted(nobody));
+    let rows = talk.rows();
+    let row = rows.first().unwrap();
+    assert_eq!((rows.len(), row.outcome), (1, Outcome::Answered));
+    assert_eq!(fault_of(row), Some("f"));
 }

@@ -89,7 +89,8 @@ impl<T: Default> Conversation<T> {
         if !what.keeps_back() && due.is_none() {
             for handle in fresh.about.iter().copied() {
                 if let Some(exchange) = self.exchanges.get_mut(handle) {
-                    exchange.fault.clone_from(&faulted.effect.fault);
+                    // What was not passed on names no fault, although one may be why.
+                    exchange.fault = faulted.effect.fault.clone().or(exchange.fault.take());
                     exchange.instead = what.in_place().or(exchange.instead);
                 }
             }

@@ -227,9 +227,7 @@ impl Cell {
             return Some(format!("{self:?}: {blamed}"));
         }
         let path = folder.path().join("run.tape.jsonl");
-        // In front of a process, what was held before its request is not yet told with a fault.
-        let names = !matches!(self.way, Transport::Front);
-        if let Some(unnamed) = names.then(|| hangs::without_fault(&path)).flatten() {
+        if let Some(unnamed) = hangs::without_fault(&path) {
             return Some(format!("{self:?}: no fault for {unnamed}"));
         }
         live.sort();
