@@ -67,6 +67,16 @@ impl ServerOutcome {
         Self::of(what, file, name)
     }
 
+    /// It is no longer in the file.
+    pub(crate) fn gone(file: &ClientFile, name: &str, is_dry: bool) -> Self {
+        let what = if is_dry { "would forget" } else { "forgot" };
+        let mut said = Self::of(what, file, name);
+        let why =
+            "it is no longer in the file; its original values are deleted from our state folder";
+        said.below.push(why.to_owned());
+        said
+    }
+
     /// Nothing is stored for it.
     pub(crate) fn unknown(file: &ClientFile, name: &str, is_recorder: bool) -> Self {
         let mut said = Self::of("not wrapped here:", file, name);

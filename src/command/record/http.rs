@@ -34,7 +34,7 @@ pub(crate) struct HttpArguments {
     /// Listen as a forward proxy on this address
     ///
     /// Clients keep the URL of the server.
-    #[arg(long, value_name = "ADDR", conflicts_with_all = ["listen", "upstream"])]
+    #[arg(long, value_name = "ADDR", group = "clients", conflicts_with_all = ["listen", "upstream"])]
     pub(crate) forward_proxy: Option<String>,
     /// Decrypt TLS that passes the forward proxy
     ///
@@ -61,38 +61,43 @@ pub(crate) struct HttpArguments {
     )]
     allow_destination: Vec<String>,
     /// Forward the client's `Host` header unchanged
-    #[arg(hide_short_help = true, long)]
+    #[arg(hide_short_help = true, long, requires = "clients")]
     preserve_host: bool,
     /// Replace the server's address by ours in OAuth metadata and challenges
-    #[arg(hide_short_help = true, long)]
+    #[arg(hide_short_help = true, long, requires = "clients")]
     rewrite_auth: bool,
     /// Close the files of a session after this time without traffic
     ///
     /// Only for a folder; connections stay open.
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "5m", value_parser = duration::positive)]
+    #[arg(hide_short_help = true, long, requires = "clients", value_name = "DURATION", default_value = "5m", value_parser = duration::positive)]
     session_idle: Duration,
     /// Serve Prometheus metrics on this address
-    #[arg(hide_short_help = true, long, value_name = "ADDR")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        requires = "clients",
+        value_name = "ADDR"
+    )]
     metrics: Option<String>,
     /// Forward `/healthz` to the server
-    #[arg(hide_short_help = true, long)]
+    #[arg(hide_short_help = true, long, requires = "clients")]
     pass_healthz: bool,
     /// Limit of open client connections
     ///
     /// New connections replace those that have been idle longest.
-    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value_t = Limits::default().connections, value_parser = count::positive)]
+    #[arg(hide_short_help = true, long, requires = "clients", value_name = "COUNT", default_value_t = Limits::default().connections, value_parser = count::positive)]
     max_connections: usize,
     /// Limit of concurrent HTTP exchanges
-    #[arg(hide_short_help = true, long, value_name = "COUNT", default_value_t = Limits::default().exchanges, value_parser = count::positive)]
+    #[arg(hide_short_help = true, long, requires = "clients", value_name = "COUNT", default_value_t = Limits::default().exchanges, value_parser = count::positive)]
     max_exchanges: usize,
     /// Time limit for a request head, and for idle connections
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "2m", value_parser = duration::positive)]
+    #[arg(hide_short_help = true, long, requires = "clients", value_name = "DURATION", default_value = "2m", value_parser = duration::positive)]
     head_timeout: Duration,
     /// Time limit for a pause within a request body
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "1m", value_parser = duration::positive)]
+    #[arg(hide_short_help = true, long, requires = "clients", value_name = "DURATION", default_value = "1m", value_parser = duration::positive)]
     body_timeout: Duration,
     /// Size limit for a request head
-    #[arg(hide_short_help = true, long, value_name = "SIZE", default_value = "64KiB", value_parser = size::parse)]
+    #[arg(hide_short_help = true, long, requires = "clients", value_name = "SIZE", default_value = "64KiB", value_parser = size::parse)]
     max_head: usize,
     #[command(flatten)]
     pub(crate) server: UpstreamArguments,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use tapewright_proxy::front::FrontSettings;
 use tapewright_proxy::http::listen::{ClientToken, ListenAddress, server_config};
 
@@ -14,29 +14,44 @@ use crate::command::duration;
 use crate::files::output;
 use crate::report::{Mistake, safe};
 
-/// Options for clients on HTTP.
+/// Options for clients on HTTP. What only concerns such clients requires the group `clients`: the options with which there can be any.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "HTTP")]
+#[command(next_help_heading = "HTTP", group = ArgGroup::new("clients").multiple(true))]
 pub(crate) struct ListenArguments {
     /// Listen for HTTP clients on this address
     ///
     /// A port, `HOST:PORT`, or `unix:PATH` for a socket that only you can open. Port 0
     /// picks a free port. The address is printed to stdout as a line of JSON.
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", group = "clients")]
     pub(crate) listen: Option<String>,
     /// Allow addresses that other machines can reach
-    #[arg(hide_short_help = true, long)]
+    #[arg(hide_short_help = true, long, requires = "clients")]
     danger_listen_anywhere: bool,
     /// Accept this host name in `Host`; repeatable
-    #[arg(hide_short_help = true, long, value_name = "NAME")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        requires = "clients",
+        value_name = "NAME"
+    )]
     pub(super) allow_host: Vec<String>,
     /// Accept pages of this origin; repeatable
-    #[arg(hide_short_help = true, long, value_name = "ORIGIN")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        requires = "clients",
+        value_name = "ORIGIN"
+    )]
     pub(super) allow_origin: Vec<String>,
     /// Require the token in this environment variable from clients
     ///
     /// Clients send it in `Proxy-Authorization`.
-    #[arg(hide_short_help = true, long, value_name = "VARIABLE")]
+    #[arg(
+        hide_short_help = true,
+        long,
+        requires = "clients",
+        value_name = "VARIABLE"
+    )]
     client_token: Option<String>,
     /// Oldest TLS version to accept
     #[arg(hide_short_help = true, long, value_enum, value_name = "VERSION", default_value_t = MinTls::V1_2)]
@@ -60,7 +75,7 @@ pub(crate) struct ListenArguments {
     /// Time for open exchanges to finish after a signal to stop
     ///
     /// A second signal ends them at once.
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "5s", value_parser = duration::positive)]
+    #[arg(hide_short_help = true, long, requires = "clients", value_name = "DURATION", default_value = "5s", value_parser = duration::positive)]
     drain_timeout: Duration,
 }
 

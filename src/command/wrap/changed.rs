@@ -73,8 +73,16 @@ impl Changed {
         self.shown.extend(other.shown);
     }
 
+    /// Whether the file itself changes, and not only what is stored for it.
+    pub(super) fn has_edits(&self) -> bool {
+        !self.edits.is_empty()
+    }
+
     /// The change as a diff, without secrets.
     pub(super) fn diff(&self) -> String {
+        if !self.has_edits() {
+            return String::new();
+        }
         let name = self.file.path.display().to_string();
         let diff = unified(&name, &self.file.text, &self.edits, &self.hidden);
         let hidden = self.shown.hide(&diff);
@@ -91,7 +99,9 @@ impl Changed {
                 store.save()?;
             }
         }
-        self.replace()?;
+        if self.has_edits() {
+            self.replace()?;
+        }
         for store in &self.stores {
             if store.is_empty() {
                 store.remove();

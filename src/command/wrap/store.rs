@@ -72,6 +72,12 @@ impl Store {
         servers.find(|kept| kept.name == name)
     }
 
+    /// The servers for which something is stored, without these.
+    pub(super) fn without(&self, names: &[String]) -> Vec<String> {
+        let kept = self.contents.servers.iter().map(|kept| &kept.name);
+        kept.filter(|name| !names.contains(name)).cloned().collect()
+    }
+
     /// The client's file as it was before the first change.
     pub(super) fn backup(&self) -> &Path {
         &self.backup

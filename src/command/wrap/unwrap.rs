@@ -16,7 +16,8 @@ use tapewright_schemas::order::Order as _;
 /// Remove the recorder from a client's configuration
 ///
 /// Restores the original values byte for byte, whatever else has changed in the file.
-/// Refuses entries whose own values have changed since.
+/// Refuses entries whose own values have changed since. With `--all`, also deletes
+/// what was stored for entries that are no longer in the file.
 #[derive(Debug, Args)]
 #[command(name = "unwrap", after_long_help = EXAMPLES)]
 pub(crate) struct UnwrapArguments {
@@ -52,7 +53,7 @@ pub(crate) fn run(arguments: &UnwrapArguments) -> anyhow::Result<Exit> {
         }
     }
     report::out(&words::told(&said))?;
-    if !which.dry_run && !changed.is_empty() {
+    if !which.dry_run && changed.iter().any(Changed::has_edits) {
         report::out(&changed::notes(client, &changed))?;
     }
     Ok(words::exit(&said))
@@ -92,8 +93,18 @@ fn restore(
             }
         }
     }
+    let gone = if which.all {
+        store.without(&file.names()?)
+    } else {
+        Vec::new()
+    };
+    for name in &gone {
+        store.forget(name);
+        said.push(ServerOutcome::gone(&file, name, which.dry_run));
+    }
     edits.order_by_key(|edit| edit.range.start);
     let hidden = document.hidden();
     drop(document);
-    Ok((!edits.is_empty()).then(|| Changed::new(file, store, edits, hidden, shown)))
+    let has_changed = !edits.is_empty() || !gone.is_empty();
+    Ok(has_changed.then(|| Changed::new(file, store, edits, hidden, shown)))
 }

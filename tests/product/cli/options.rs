@@ -381,3 +381,30 @@ fn the_help_of_no_redact_speaks_of_a_tape_where_one_is_written() {
         assert_eq!(shown.contains("tape"), writes, "{command}: {shown}");
     }
 }
+
+#[test]
+fn options_for_clients_over_http_need_a_way_for_them_to_connect() {
+    for option in [
+        &["--allow-host", "example.com"][..],
+        &["--client-token", "TOKEN"],
+        &["--drain-timeout", "1s"],
+        &["--max-connections", "3"],
+        &["--metrics", "127.0.0.1:0"],
+        &["--session-idle", "1m"],
+        &["--preserve-host"],
+    ] {
+        let recorded = [&["record"][..], option, &["--", "server"]].concat();
+        let done = tapewright().args(recorded).output().unwrap();
+        assert_eq!(done.status.code(), Some(2), "{option:?}");
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert!(said.contains("--listen <ADDR>"), "{said}");
+        assert!(said.contains("--forward-proxy <ADDR>"), "{said}");
+    }
+    for command in [&["replay", "x.json"][..], &["mcp"]] {
+        let words = [command, &["--allow-host", "example.com"]].concat();
+        let done = tapewright().args(words).output().unwrap();
+        assert_eq!(done.status.code(), Some(2), "{command:?}");
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert!(said.contains("--listen <ADDR>"), "{said}");
+    }
+}

@@ -154,6 +154,25 @@ fn an_entry_with_other_options_is_not_said_to_be_wrapped_already() {
 }
 
 #[test]
+fn nothing_is_kept_of_an_entry_that_the_client_has_removed() {
+    let home = Home::new();
+    let (path, before) = cursor(&home);
+    home.ok(&["wrap", "fs", "--client", "cursor"]);
+    let lines = before.lines().filter(|line| !line.contains("\"fs\""));
+    let without = lines.collect::<Vec<_>>().join("\r\n");
+    fs::write(&path, &without).unwrap();
+    let unwrap = ["unwrap", "--all", "--client", "cursor"];
+    let said = home.ok(&[&unwrap[..], &["--dry-run"]].concat());
+    assert!(said.starts_with("would forget `fs` in "), "{said}");
+    assert_eq!(home.kept().len(), 2);
+    let said = home.ok(&unwrap);
+    assert!(said.starts_with("forgot `fs` in "), "{said}");
+    assert!(!said.contains("note: "), "{said}");
+    assert!(home.kept().is_empty(), "the backup holds its secrets");
+    assert_eq!(fs::read_to_string(&path).unwrap(), without);
+}
+
+#[test]
 fn headers_are_copied_nowhere_and_a_gateway_takes_them() {
     let home = Home::new();
     let (path, before) = cursor(&home);
