@@ -167,7 +167,7 @@ fn an_answer_in_place_of_a_held_one_names_the_fault() {
     let held = What::Held { until: Until::Next };
     talk.fault(ToClient, held);
     talk.answer(1);
-    // The held one is not passed on: nobody waits for it any more.
+    // The held answer is not passed on: no request waits for it any more.
     let what = What::NotPassed {
         why: Unroutable::Unasked,
     };
