@@ -6,6 +6,7 @@
 
 mod arguments;
 mod filter;
+mod gaps;
 mod judged;
 mod line;
 mod listener;

@@ -6,11 +6,12 @@ use tapewright_schemas::conversation::{Conversation, ExchangeRow, Outcome, Step}
 use tapewright_schemas::envelope::Kind;
 use tapewright_schemas::event::{
     CloseReason, ConduitId, Direction, Event, EventBody, Exit, Faulted, Finding, FindingStatus,
-    Gap, GapReason, Head, InPlace, InPlaceCause, Payload, Peer, ResponseHead, SessionMark, Sink,
+    Head, InPlace, InPlaceCause, Payload, Peer, ResponseHead, SessionMark, Sink,
 };
 use tapewright_schemas::http_exchange::{HttpExchange, HttpExchanges};
 use tracing::{debug, info, trace, warn};
 
+use super::gaps::Gaps;
 use super::place::place;
 
 /// How many HTTP exchanges are followed at once, like elsewhere.
@@ -27,6 +28,7 @@ pub(super) struct Traffic {
     heads: HashMap<ConduitId, u64>,
     // The conduits of servers without a process.
     remote: HashSet<ConduitId>,
+    gaps: Gaps,
 }
 
 impl Sink for Traffic {
@@ -61,6 +63,7 @@ impl Traffic {
             exchanges: HttpExchanges::default(),
             heads: HashMap::new(),
             remote: HashSet::new(),
+            gaps: Gaps::default(),
         }
     }
 
@@ -98,7 +101,7 @@ impl Traffic {
             EventBody::Signal(signal) => {
                 info!(name: "signal", target: "tapewright::session", session, seq, signal = signal.as_str());
             }
-            EventBody::Gap(lost) => gap(lost, session, event.seq, seq),
+            EventBody::Gap(gap) => self.gaps.log(gap, session, event.seq, seq),
             EventBody::Faulted(faulted) => fault(faulted, session, seq),
             EventBody::Head(head) => {
                 if let Head::Response(head) = head.as_ref() {
@@ -187,17 +190,6 @@ fn exited(exit: Exit, session: u32, seq: Option<u64>) {
         Exit::Signal(signal) => (None, Some(signal)),
     };
     info!(name: "server_exited", target: "tapewright::session", session, seq, code, signal);
-}
-
-/// A gap without a place on the tape was lost on its way to the log: the tape has the events.
-fn gap(lost: &Gap, session: u32, place: u64, seq: Option<u64>) {
-    let (events, bytes) = (lost.events, lost.bytes);
-    if place == 0 && lost.why == GapReason::QueueFull {
-        warn!(name: "events_unlogged", target: "tapewright::log", session, events);
-        return;
-    }
-    let why = lost.why.name();
-    warn!(name: "gap", target: "tapewright::record", session, seq, events, bytes, why);
 }
 
 /// Logs an answer in the server's place: a refused client, or a failure of the server.
@@ -303,62 +295,4 @@ fn http(conduit: ConduitId, exchange: &HttpExchange, seq: Option<u64>) {
 fn token(outcome: Outcome) -> String {
     let value = serde_json::to_value(outcome).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::{Arc, Mutex, PoisonError};
-
-    use tapewright_schemas::event::{Direction, Offset};
-    use tracing::span::{Attributes, Id, Record};
-    use tracing::{Metadata, Subscriber, subscriber::with_default};
-
-    use super::*;
-
-    /// Collects the names of events.
-    #[derive(Clone, Default)]
-    struct Names(Arc<Mutex<Vec<&'static str>>>);
-
-    impl Subscriber for Names {
-        fn enabled(&self, _metadata: &Metadata<'_>) -> bool {
-            true
-        }
-
-        fn new_span(&self, _span: &Attributes<'_>) -> Id {
-            Id::from_u64(1)
-        }
-
-        fn record(&self, _span: &Id, _values: &Record<'_>) {}
-
-        fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
-
-        fn event(&self, event: &tracing::Event<'_>) {
-            let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            names.push(event.metadata().name());
-        }
-
-        fn enter(&self, _span: &Id) {}
-
-        fn exit(&self, _span: &Id) {}
-    }
-
-    #[test]
-    fn what_the_log_did_not_hear_is_no_gap_of_the_tape() {
-        let names = Names::default();
-        with_default(names.clone(), || {
-            let mut traffic = Traffic::new(true);
-            for seq in [0, 7] {
-                let gap = EventBody::Gap(Gap {
-                    events: 3,
-                    why: GapReason::QueueFull,
-                    ..Gap::default()
-                });
-                let mut event = Event::new(Offset(1), Direction::ToClient, gap);
-                event.seq = seq;
-                traffic.record(&event);
-            }
-        });
-        let names = names.0.lock().unwrap_or_else(PoisonError::into_inner);
-        assert_eq!(*names, ["events_unlogged", "gap"]);
-    }
 }

@@ -1,6 +1,6 @@
 //! From events to the report.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use super::hangs::Hangs;
 use super::http::HttpFold;
@@ -8,7 +8,9 @@ use super::injected::Injected;
 use super::messages::MessagesFold;
 use super::report::{Ended, Gaps, Method, Report, Tool, Totals};
 use crate::envelope::Envelope;
-use crate::event::{Direction, Event, EventBody, Exit, Finding, GapReason, Offset, Payload};
+use crate::event::{
+    ConduitId, Direction, Event, EventBody, Exit, Finding, GapReason, Offset, Payload, Peer,
+};
 use crate::recording::FileKind;
 use crate::tape::{Ending, GapTotal, Header, Incomplete, TapeFailure};
 
@@ -32,6 +34,8 @@ pub struct Fold {
     // Why the disk did not take events, by the last gap of this kind.
     disk: Option<String>,
     exit: Option<Exit>,
+    // The conduits to servers over HTTP, which have no process whose status could be told.
+    remote: HashSet<ConduitId>,
     last: Offset,
 }
 
@@ -39,6 +43,8 @@ pub struct Fold {
 const LONG: Offset = Offset(30_000_000);
 /// The maximum number of findings that are listed.
 const FOUND_LIMIT: usize = 1_000;
+/// The maximum number of conduits that are remembered.
+const REMOTE_LIMIT: usize = 65_536;
 
 impl Fold {
     /// An empty fold. Events without times yield no durations.
@@ -101,6 +107,10 @@ impl Fold {
                     self.disk = Some(gap.detail.clone().unwrap_or_default());
                 }
             }
+            EventBody::Opened(Peer::Server { .. }) if self.remote.len() < REMOTE_LIMIT => {
+                self.remote.insert(event.conduit);
+            }
+            EventBody::Exited(_) if self.remote.contains(&event.conduit) => {}
             EventBody::Exited(exited) => self.exit = Some(exited.how),
             EventBody::Added(_)
             | EventBody::Body { .. }

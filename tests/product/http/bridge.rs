@@ -275,6 +275,12 @@ fn heads_events_and_ids_of_a_bridge_are_on_the_tape() {
         find(&bytes, b"4711-canary").is_none(),
         "no secret is on the tape"
     );
+    let done = tapewright().args(["inspect", "--json"]).arg(&path).output();
+    let report: Value = serde_json::from_slice(&done.unwrap().stdout).unwrap();
+    // A server over HTTP has no process whose status could be known.
+    let ended = &report["ended"];
+    assert_eq!(ended["exit_code"], Value::Null, "{ended:#}");
+    assert_eq!(ended["complete"], true, "{ended:#}");
     let tape = Tape::read(&path);
     let exchanges = tape.exchanges();
     let line = |one: &Recorded| {
