@@ -5,7 +5,8 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 
 use super::{
-    Came, Client, INITIALIZE, INITIALIZED, PATIENCE, SHORT, Transport, answer, is_answered, process,
+    Came, Client, INITIALIZE, INITIALIZED, LONG, PATIENCE, SHORT, Transport, answer, is_answered,
+    process,
 };
 use crate::support::http::{Gateway, Seen, Strict, chunk, json, post, request};
 use crate::support::{Tape, eventually};
@@ -13,6 +14,8 @@ use crate::support::{Tape, eventually};
 const SESSION: &str = "Mcp-Session-Id: s-1\r\n";
 const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n";
 const ACCEPTED: &str = "HTTP/1.1 202 Accepted\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+/// What the tape says of a client that has left before the end of an answer.
+const GONE: &str = "\"closed\":\"receiver gone\"";
 const VERSION: &str = "MCP-Protocol-Version: 2025-06-18\r\n";
 
 /// A client that sends each message with a POST, and its gateway.
@@ -22,6 +25,7 @@ pub(super) struct Posts {
     came: Came,
     // Open connections.
     open: Vec<TcpStream>,
+    way: Transport,
     // The header with the session id, once there is one.
     session: Option<String>,
 }
@@ -49,6 +53,7 @@ impl Posts {
             tape,
             came: Came::default(),
             open: Vec::new(),
+            way,
             session: None,
         }
     }
@@ -95,6 +100,11 @@ impl Client for Posts {
     fn leave(&mut self) {
         for socket in self.open.drain(..) {
             socket.shutdown(Shutdown::Both).ok();
+        }
+        // In front of a process, the stream of an answer may be resumed.
+        if !matches!(self.way, Transport::Front) {
+            let gone = || std::fs::read_to_string(&self.tape).is_ok_and(|text| text.contains(GONE));
+            let _cut_by_the_fault = !eventually(LONG, gone);
         }
     }
 
