@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tapewright_schemas::event::{Gap, GapReason};
 use tracing::warn;
 
-/// The gaps that grow, because a disk stays full: each attempt to write tells of all that is
+/// The gaps that grow, because a disk stays full: each attempt to write reports all that is
 /// missing by then.
 #[derive(Debug, Default)]
 pub(super) struct Gaps {

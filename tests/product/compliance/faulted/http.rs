@@ -14,7 +14,7 @@ use crate::support::{Tape, eventually};
 const SESSION: &str = "Mcp-Session-Id: s-1\r\n";
 const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n";
 const ACCEPTED: &str = "HTTP/1.1 202 Accepted\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
-/// What the tape says of a client that has left before the end of an answer.
+/// How a response ends on the tape if its client left before.
 const GONE: &str = "\"closed\":\"receiver gone\"";
 const VERSION: &str = "MCP-Protocol-Version: 2025-06-18\r\n";
 
