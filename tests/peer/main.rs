@@ -34,6 +34,7 @@ fn main() {
         ["processes", role, words @ ..] => processes::play(role, words),
         ["provider", script, log @ ..] => provider::serve(script, log.first()),
         ["corpus-http", broken @ ..] => corpus_server::serve_http(broken),
+        ["replies", pairs @ ..] => replies(pairs),
         ["rmcp"] => rmcp_server::serve(),
         ["rmcp-http"] => rmcp_server::serve_http(),
         ["suite"] => suite_server::serve(),
@@ -121,6 +122,21 @@ fn chatter(bytes: usize) -> io::Result<()> {
     io::stdout().write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n")?;
     io::stdout().flush()?;
     io::copy(&mut io::stdin(), &mut io::sink()).map(drop)
+}
+
+/// Answers each line with the reply after the first of these texts that is in it, if there is one. Unlike a shell it reads a long line fast.
+fn replies(pairs: &[&str]) -> io::Result<()> {
+    let mut input = io::stdin().lock();
+    let mut line = Vec::new();
+    while input.read_until(b'\n', &mut line)? > 0 {
+        let text = String::from_utf8_lossy(&line);
+        let mut pairs = pairs.chunks_exact(2);
+        if let Some(pair) = pairs.find(|pair| text.contains(pair[0])) {
+            println!("{}", pair[1]);
+        }
+        line.clear();
+    }
+    Ok(())
 }
 
 /// Reads everything, and only then answers each line, so late after the end of input.

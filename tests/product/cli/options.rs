@@ -315,7 +315,7 @@ fn a_capture_is_written_by_one_option_and_read_by_another() {
             option,
             "c.capture.json",
             "--",
-            "true",
+            "cat",
         ]);
         let done = record
             .current_dir(folder.path())

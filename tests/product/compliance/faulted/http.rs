@@ -32,17 +32,17 @@ pub(super) struct Posts {
 
 impl Posts {
     pub(super) fn start(folder: &Path, options: &[&str], way: Transport) -> Self {
-        let (url, script) = match way {
-            Transport::Front => (String::new(), process()),
-            way => (format!("http://{}/mcp", streamable(way)), String::new()),
+        let server = match way {
+            Transport::Front => ["--".to_owned()].into_iter().chain(process()).collect(),
+            way => vec![
+                "--upstream".to_owned(),
+                format!("http://{}/mcp", streamable(way)),
+            ],
         };
         let tape = folder.join("run.tape.jsonl");
         let mut all = vec!["--listen", "127.0.0.1:0", "-o", tape.to_str().unwrap()];
         all.extend(options);
-        match way {
-            Transport::Front => all.extend(["--", "sh", "-c", &script]),
-            _ => all.extend(["--upstream", &url]),
-        }
+        all.extend(server.iter().map(String::as_str));
         let mut command = crate::support::tapewright();
         let gateway = Gateway::of(
             tempfile::tempdir().unwrap(),

@@ -22,7 +22,9 @@ impl Lines {
         let tape = folder.join("run.tape.jsonl");
         let mut all = vec!["-o", tape.to_str().unwrap()];
         all.extend(options);
-        let mut command = record(&all, &["sh", "-c", &process()]);
+        let server = process();
+        let server: Vec<&str> = server.iter().map(String::as_str).collect();
+        let mut command = record(&all, &server);
         let mut recorder = command.stderr(Stdio::null()).spawn().unwrap();
         let came = Came::default();
         let reader = came.gather(recorder.stdout.take().unwrap());

@@ -16,8 +16,8 @@ use std::time::Duration;
 use tapewright_engine::fault::{Fault, FaultSet, FaultTarget, Kind, TransportSupport, kinds};
 use tapewright_schemas::event::EventBody;
 
-use super::{INITIALIZE, INITIALIZED, RESULT, findings, from_disk, server};
-use crate::support::{Tape, eventually, tapewright};
+use super::{INITIALIZE, INITIALIZED, RESULT, findings, from_disk};
+use crate::support::{Tape, eventually, peer, tapewright};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a client waits before it gives up.
@@ -42,26 +42,31 @@ fn found(id: u32) -> String {
     )
 }
 
-/// The answer of a correct server, if there is one.
-fn answer(message: &str) -> Option<String> {
-    let is = |text: &str| message.contains(text);
-    Some(match () {
-        () if is("\"initialize\"") => RESULT.to_owned(),
-        () if is("tools/list") => LISTED.to_owned(),
-        () if is("\"id\":2,") => found(2),
-        () if is("\"id\":3,") => found(3),
-        () => return None,
-    })
+/// What a correct server answers to a request with this text in it.
+fn replies() -> [(&'static str, String); 4] {
+    [
+        ("\"initialize\"", RESULT.to_owned()),
+        ("tools/list", LISTED.to_owned()),
+        ("\"id\":2,", found(2)),
+        ("\"id\":3,", found(3)),
+    ]
 }
 
-/// The script of a correct process.
-fn process() -> String {
-    server(&[
-        ("initialize\\\"", RESULT),
-        ("tools/list", LISTED),
-        ("\\\"id\\\":2,", &found(2)),
-        ("\\\"id\\\":3,", &found(3)),
-    ])
+/// The answer of a correct server, if there is one.
+fn answer(message: &str) -> Option<String> {
+    let mut all = replies().into_iter();
+    let found = all.find(|(text, _)| message.contains(text));
+    found.map(|(_, reply)| reply)
+}
+
+/// The command of a correct process.
+fn process() -> Vec<String> {
+    let start = [peer().to_str().unwrap().to_owned(), "replies".to_owned()];
+    let pairs = replies().map(|(text, reply)| [text.to_owned(), reply]);
+    start
+        .into_iter()
+        .chain(pairs.into_iter().flatten())
+        .collect()
 }
 
 /// What happens to the fault, and to a call that it affects.
@@ -217,6 +222,7 @@ impl Cell {
 
     /// The errors in the judgement of the session.
     fn wrong(&self) -> Option<String> {
+        let _told = Told(self);
         let folder = tempfile::tempdir().unwrap();
         let client = self.start(folder.path());
         let tape = play(folder.path(), client, self.course);
@@ -242,6 +248,17 @@ impl Cell {
         live.sort();
         let disk = from_disk(&path);
         (live != disk).then(|| format!("{self:?}: live {live:?}, from disk {disk:?}"))
+    }
+}
+
+/// Says which session a test was in when it failed.
+struct Told<'a>(&'a Cell);
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("in {:?}", self.0);
+        }
     }
 }
 
