@@ -41,7 +41,8 @@ impl<T: Default> Conversation<T> {
                 if exchange.state == State::GivenUp {
                     return (Does::Late, Some(handle));
                 }
-                exchange.state = State::Fresh;
+                let left = std::mem::replace(&mut exchange.state, State::Fresh);
+                self.is_not_due(handle, left);
                 self.freshen(event, handle);
                 (Does::Answers, Some(handle))
             }

@@ -1,9 +1,13 @@
 //! What faults do to exchanges.
 
+use proptest::prelude::*;
+
+use super::exchange::State;
 use super::*;
 use crate::event::{
     Carrier, CloseReason, ConduitId, Direction, Effect, Event, EventBody, FaultKind, FaultRef,
-    LineEnd, MessageNumber, Offset, Origin, Payload, Peer, Replacement, Unroutable, Until, What,
+    LineEnd, MessageNumber, Offset, Origin, Payload, Peer, Release, Replacement, Unroutable, Until,
+    What,
 };
 use Direction::{ToClient, ToServer};
 
@@ -177,4 +181,81 @@ fn an_answer_in_place_of_a_held_one_names_the_fault() {
     let row = rows.first().unwrap();
     assert_eq!((rows.len(), row.outcome), (1, Outcome::Answered));
     assert_eq!(fault_of(row), Some("f"));
+}
+
+/// What may happen to a call and its answer.
+#[derive(Clone, Copy, Debug)]
+enum Happens {
+    Asked(u32),
+    Answered(u32),
+    /// The last answer is passed on that many milliseconds later.
+    Delayed(u64),
+    Held,
+    Released,
+    /// The client leaves while its answer is held.
+    Left,
+    /// It becomes that many milliseconds later.
+    Later(u64),
+}
+
+fn happenings() -> impl Strategy<Value = Vec<Happens>> {
+    let one = prop_oneof![
+        4 => (0_u32..4).prop_map(Happens::Asked),
+        4 => (0_u32..4).prop_map(Happens::Answered),
+        3 => (0_u64..40).prop_map(Happens::Delayed),
+        1 => Just(Happens::Held),
+        1 => Just(Happens::Released),
+        1 => Just(Happens::Left),
+        1 => (0_u64..40).prop_map(Happens::Later),
+    ];
+    prop::collection::vec(one, 0..60)
+}
+
+impl Talk {
+    fn happens(&mut self, what: Happens) {
+        let released = What::Released {
+            after: Offset(1),
+            why: Release::Due,
+            all: true,
+        };
+        let by = |millis: u64| Offset(millis * 1_000);
+        match what {
+            Happens::Asked(id) => self.ask(id),
+            Happens::Answered(id) => self.answer(id),
+            Happens::Delayed(millis) => self.fault(ToClient, What::Delayed { by: by(millis) }),
+            Happens::Held => self.fault(ToClient, What::Held { until: Until::Next }),
+            Happens::Released => self.fault(ToClient, released),
+            Happens::Left => self.fault(ToClient, What::Left { after: Offset(1) }),
+            Happens::Later(millis) => {
+                self.at += millis * 1_000;
+                self.conversation.tick(Offset(self.at));
+            }
+        }
+    }
+
+    /// Each answer that is passed on at a time belongs to an exchange that waits for that time, which is still to come.
+    fn is_due_later(&self) -> bool {
+        let now = Offset(self.at);
+        self.conversation.until.iter().all(|(due, handle)| {
+            let exchange = self.conversation.get(*handle);
+            let waits = |one: &Exchange<()>| matches!(one.state, State::Until(at, _) if at == *due);
+            *due > now && exchange.is_some_and(waits)
+        })
+    }
+}
+
+proptest! {
+    /// An exchange may be answered again, or forgotten, while a fault delays its answer.
+    #[test]
+    fn what_is_delayed_is_passed_on_once_and_then_over(all in happenings()) {
+        let mut talk = Talk::on(Carrier::Line);
+        for one in &all {
+            talk.happens(*one);
+            // A delay by nothing is over with the next event.
+            talk.conversation.tick(Offset(talk.at));
+            prop_assert!(talk.is_due_later());
+        }
+        let asked = all.iter().filter(|one| matches!(one, Happens::Asked(_))).count();
+        prop_assert_eq!(talk.rows().len(), asked);
+    }
 }

@@ -180,6 +180,7 @@ impl<T: Default> Conversation<T> {
         while let Some((due, handle)) = self.until.first().copied()
             && due <= self.now
         {
+            self.until.pop_first();
             self.answered(handle, due);
         }
         while let Some((at, stream)) = self.fresh_ages.front().copied()
@@ -341,6 +342,9 @@ impl<T: Default> Conversation<T> {
                 .set_token(asked.handle, IdKey::exact_of(token));
         }
         let forgotten = asked.forgotten.as_ref().map(|(handle, _)| *handle);
+        if let Some((handle, exchange)) = &asked.forgotten {
+            self.is_not_due(*handle, exchange.state);
+        }
         if let Some((handle, exchange)) = asked.forgotten
             && exchange.state != State::GivenUp
             && self.describes
@@ -429,9 +433,7 @@ impl<T: Default> Conversation<T> {
         if !outcome.is_answer() && exchange.fault.is_none() {
             exchange.fault = self.broken.get(&exchange.conduit).cloned();
         }
-        if let State::Until(due, _) = exchange.state {
-            self.until.remove(&(due, handle));
-        }
+        self.is_not_due(handle, exchange.state);
         let waits = matches!(outcome, Outcome::StillPending | Outcome::PeerGone);
         let outcome = match outcome {
             Outcome::StillPending if exchange.kept => Outcome::KeptByFault,
@@ -444,6 +446,13 @@ impl<T: Default> Conversation<T> {
             outcome,
             at,
         });
+    }
+
+    /// An exchange leaves a state in which it may be passed on at a time.
+    pub(super) fn is_not_due(&mut self, handle: Handle, left: State) {
+        if let State::Until(due, _) = left {
+            self.until.remove(&(due, handle));
+        }
     }
 
     /// Removes an exchange, and remembers that it existed.

@@ -70,6 +70,31 @@ fn the_third_call_hangs_and_everything_else_goes_on() {
     assert!(tape.is_complete());
 }
 
+/// The second answer takes the place of the first, which was to be passed on later: neither may keep the recorder busy
+/// at the time that was set for the first.
+#[test]
+fn a_call_that_is_answered_again_while_its_answer_is_delayed_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (tape, control) = (file("run.tape.jsonl"), format!("unix:{}", file("control")));
+    let fault = "slow tool=search nth=1 delay_ms=50";
+    let options = ["-o", &tape, "--control", &control, "--fault", fault];
+    let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+    let twice = format!("{answer}\n{answer}");
+    let peer = peer();
+    let pong = r#"{"jsonrpc":"2.0","id":2,"result":{}}"#;
+    let pairs = ["replies", "tools/call", &twice, "ping", pong];
+    let server = [&[peer.to_str().unwrap()], &pairs[..]].concat();
+    let mut session = Session::start(record(&options, &server));
+    session.send(&call(1, "search"));
+    assert_eq!([session.line(), session.line()], [answer, answer]);
+    // The next event comes after that time.
+    session.send(r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#);
+    assert_eq!(session.line(), pong);
+    assert!(session.finish(PATIENCE).success());
+    assert!(Tape::read(std::path::Path::new(&tape)).is_complete());
+}
+
 #[test]
 fn a_slow_answer_is_overtaken() {
     let mut stage = Stage::new(&["slow tool=search delay_ms=300"]);
