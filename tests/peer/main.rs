@@ -128,11 +128,11 @@ fn chatter(bytes: usize) -> io::Result<()> {
 fn replies(pairs: &[&str]) -> io::Result<()> {
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
+    let (pairs, _) = pairs.as_chunks();
     while input.read_until(b'\n', &mut line)? > 0 {
         let text = String::from_utf8_lossy(&line);
-        let mut pairs = pairs.chunks_exact(2);
-        if let Some(pair) = pairs.find(|pair| text.contains(pair[0])) {
-            println!("{}", pair[1]);
+        if let Some([_, reply]) = pairs.iter().find(|[part, _]| text.contains(part)) {
+            println!("{reply}");
         }
         line.clear();
     }

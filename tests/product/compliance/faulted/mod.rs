@@ -255,6 +255,7 @@ impl Cell {
 struct Told<'a>(&'a Cell);
 
 impl Drop for Told<'_> {
+    #[expect(clippy::print_stderr, reason = "a failed test says where")]
     fn drop(&mut self) {
         if thread::panicking() {
             eprintln!("in {:?}", self.0);
