@@ -92,8 +92,8 @@ pub(super) struct Carrier {
     pub(super) asked: Vec<Handle>,
 }
 
-/// The maximum number of HTTP exchanges that are followed at once.
-const LIMIT: usize = 65_536;
+/// The maximum number of HTTP exchanges that are followed at once, and of exchanges that wait for [`poll_kept`](Conversation::poll_kept).
+pub(super) const LIMIT: usize = 65_536;
 /// The number of streams whose last message a fault may still refer to, and for how long.
 const FRESH: usize = 4_096;
 const FRESH_TIME: Offset = Offset(1_000_000);
@@ -198,7 +198,7 @@ impl<T: Default> Conversation<T> {
         self.over.pop_front()
     }
 
-    /// Takes the next exchange that a fault prevents from ending.
+    /// Takes the next exchange that a fault prevents from ending. The last 65,536 are kept for it.
     pub fn poll_kept(&mut self) -> Option<Handle> {
         self.kept.pop_front()
     }

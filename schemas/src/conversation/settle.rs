@@ -2,7 +2,7 @@
 
 use super::Handle;
 use super::exchange::{Exchange, State};
-use super::fold::Conversation;
+use super::fold::{Conversation, LIMIT};
 use super::outcome::Outcome;
 use crate::cassette::ends::over;
 use crate::event::{
@@ -147,6 +147,10 @@ impl<T: Default> Conversation<T> {
                     exchange.state = State::Kept(event.conduit);
                 }
                 self.kept.push_back(handle);
+                // Not everybody takes them.
+                if self.kept.len() > LIMIT {
+                    self.kept.pop_front();
+                }
             }
         }
         if answered {
