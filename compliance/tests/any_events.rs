@@ -19,7 +19,7 @@ const SECOND_US: u64 = 1_000_000;
 
 /// Bodies of events as on a tape. `#` is an id.
 const BODIES: [&str; 58] = [
-    // The first are frequent.
+    // Messages and other lines.
     r#""message":{"jsonrpc":"2.0","id":#,"method":"tools/call","params":{"name":"t","_meta":{"progressToken":#}}}"#,
     r#""message":{"jsonrpc":"2.0","id":#,"result":{"content":[]}}"#,
     r#""message":{"jsonrpc":"2.0","id":#,"error":{"code":-32000,"message":"m"}}"#,
@@ -102,10 +102,9 @@ fn tape(events: &[[u8; 4]]) -> Vec<u8> {
         at_us += u64::from(later).pow(3) / 64;
         let number = numbers.entry((conduit, dir)).or_insert(0_u32);
         let seq = seq + 1;
-        let head = format!(
+        let mut line = format!(
             r#"{{"seq":{seq},"at_us":{at_us},"session":{session},"conduit":{conduit},"dir":"{dir}","#
         );
-        let mut line = head;
         if body.starts_with("\"message\"") {
             *number += 1;
             let numbered = format!(r#""number":{number},"#);

@@ -42,7 +42,7 @@ impl<T: Default> Conversation<T> {
                     return (Does::Late, Some(handle));
                 }
                 let left = std::mem::replace(&mut exchange.state, State::Fresh);
-                self.is_not_due(handle, left);
+                self.unschedule(handle, left);
                 self.freshen(event, handle);
                 (Does::Answers, Some(handle))
             }

@@ -342,19 +342,16 @@ impl<T: Default> Conversation<T> {
                 .set_token(asked.handle, IdKey::exact_of(token));
         }
         let forgotten = asked.forgotten.as_ref().map(|(handle, _)| *handle);
-        if let Some((handle, exchange)) = &asked.forgotten {
-            self.is_not_due(*handle, exchange.state);
-        }
-        if let Some((handle, exchange)) = asked.forgotten
-            && exchange.state != State::GivenUp
-            && self.describes
-        {
-            self.over.push_back(Over {
-                handle,
-                exchange: *exchange,
-                outcome: Outcome::Unknown,
-                at: event.at,
-            });
+        if let Some((handle, exchange)) = asked.forgotten {
+            self.unschedule(handle, exchange.state);
+            if exchange.state != State::GivenUp && self.describes {
+                self.over.push_back(Over {
+                    handle,
+                    exchange: *exchange,
+                    outcome: Outcome::Unknown,
+                    at: event.at,
+                });
+            }
         }
         if event.dir == Direction::ToServer
             && let Some(carrier) = self.carriers.get_mut(&event.conduit)
@@ -433,7 +430,7 @@ impl<T: Default> Conversation<T> {
         if !outcome.is_answer() && exchange.fault.is_none() {
             exchange.fault = self.broken.get(&exchange.conduit).cloned();
         }
-        self.is_not_due(handle, exchange.state);
+        self.unschedule(handle, exchange.state);
         let waits = matches!(outcome, Outcome::StillPending | Outcome::PeerGone);
         let outcome = match outcome {
             Outcome::StillPending if exchange.kept => Outcome::KeptByFault,
@@ -448,8 +445,8 @@ impl<T: Default> Conversation<T> {
         });
     }
 
-    /// An exchange leaves a state in which it may be passed on at a time.
-    pub(super) fn is_not_due(&mut self, handle: Handle, left: State) {
+    /// An exchange leaves this state: if its answer was to be passed on at a time, it is not any more.
+    pub(super) fn unschedule(&mut self, handle: Handle, left: State) {
         if let State::Until(due, _) = left {
             self.until.remove(&(due, handle));
         }
