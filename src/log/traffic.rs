@@ -131,7 +131,6 @@ impl Traffic {
         while let Some(over) = self.conversation.poll() {
             self.exchange(&ExchangeRow::of(&over));
         }
-        while self.conversation.poll_kept().is_some() {}
         while let Some((conduit, exchange)) = self.exchanges.poll_over() {
             if let Some(seq) = self.heads.remove(&conduit) {
                 http(conduit, &exchange, self.seq(seq));

@@ -215,7 +215,6 @@ impl Fold {
                 row,
             });
         }
-        while self.conversation.poll_kept().is_some() {}
     }
 
     /// Called at the end.

@@ -41,8 +41,7 @@ impl<T: Default> Conversation<T> {
                 if exchange.state == State::GivenUp {
                     return (Does::Late, Some(handle));
                 }
-                let left = std::mem::replace(&mut exchange.state, State::Fresh);
-                self.unschedule(handle, left);
+                self.enter(handle, State::Fresh);
                 self.freshen(event, handle);
                 (Does::Answers, Some(handle))
             }

@@ -445,8 +445,20 @@ impl<T: Default> Conversation<T> {
         });
     }
 
+    /// An exchange enters a state. `until` has those whose answers are to be passed on at a time, and no others.
+    pub(super) fn enter(&mut self, handle: Handle, state: State) {
+        let Some(exchange) = self.exchanges.get_mut(handle) else {
+            return;
+        };
+        let left = std::mem::replace(&mut exchange.state, state);
+        self.unschedule(handle, left);
+        if let State::Until(due, _) = state {
+            self.until.insert((due, handle));
+        }
+    }
+
     /// An exchange leaves this state: if its answer was to be passed on at a time, it is not any more.
-    pub(super) fn unschedule(&mut self, handle: Handle, left: State) {
+    fn unschedule(&mut self, handle: Handle, left: State) {
         if let State::Until(due, _) = left {
             self.until.remove(&(due, handle));
         }

@@ -134,28 +134,20 @@ impl<T: Default> Conversation<T> {
         };
         exchange.held = message;
         exchange.fault = faulted.effect.fault.clone().or(exchange.fault.take());
-        let answered = exchange.state == State::Fresh;
-        match due {
-            Some(due) if answered => {
-                exchange.state = State::Until(due, event.conduit);
-                self.until.insert((due, handle));
-            }
-            Some(_) => {}
-            None => {
-                exchange.kept = true;
-                if answered {
-                    exchange.state = State::Kept(event.conduit);
-                }
-                self.kept.push_back(handle);
-                // Not everybody takes them.
-                if self.kept.len() > LIMIT {
-                    self.kept.pop_front();
-                }
-            }
-        }
-        if answered {
+        exchange.kept |= due.is_none();
+        if exchange.state == State::Fresh {
+            let conduit = event.conduit;
+            let state = due.map_or(State::Kept(conduit), |due| State::Until(due, conduit));
+            self.enter(handle, state);
             // Its sender may still give it up.
             self.exchanges.restore(handle);
+        }
+        if due.is_none() {
+            self.kept.push_back(handle);
+            // Not everybody takes them.
+            if self.kept.len() > LIMIT {
+                self.kept.pop_front();
+            }
         }
     }
 
