@@ -74,6 +74,9 @@ fn tell(problem: &Problem) {
         Problem::Unwritten { path, why } => {
             warn!(name: "file_unwritten", target: "tapewright::record", file = shown(path), why = why.as_str());
         }
+        Problem::Empty { path } => {
+            warn!(name: "file_unwritten", target: "tapewright::record", file = shown(path), why = "no message was recorded");
+        }
         other => {
             warn!(name: "file_unwritten", target: "tapewright::record", why = other.to_string());
         }

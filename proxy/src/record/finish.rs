@@ -61,7 +61,7 @@ pub struct SessionFiles {
     pub capture: Option<PathBuf>,
 }
 
-/// A requested file that could not be written.
+/// A requested file that was not written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
@@ -80,6 +80,12 @@ pub enum Problem {
         path: PathBuf,
         /// The error of the system or of the tape's reader.
         why: String,
+    },
+    /// There is nothing to write: the recording has no message.
+    #[error("`{}` was not written: no message was recorded", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
     },
 }
 
@@ -228,7 +234,14 @@ impl Projection<'_> {
                 self.join(path, None, finished);
                 Ok(Some(path.to_path_buf()))
             }
-            None => Ok(None),
+            None => {
+                // Sessions in a folder have no name that somebody waits for.
+                if self.together {
+                    let path = path.to_path_buf();
+                    finished.problems.push(Problem::Empty { path });
+                }
+                Ok(None)
+            }
             Some(_) if content.exchanges == 0 => {
                 let why = "the new recording is empty";
                 finished.problems.push(Problem::Kept {

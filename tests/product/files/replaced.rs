@@ -1,7 +1,9 @@
-//! Which files a report or an export may replace.
+//! Which files a report or an export may replace, and what is written of nothing.
+
+use std::process::Stdio;
 
 use super::{pings, refused};
-use crate::support::tapewright;
+use crate::support::{record, tapewright};
 
 #[test]
 fn a_report_never_replaces_an_input_or_another_recording() {
@@ -78,4 +80,19 @@ fn a_report_never_replaces_an_input_or_another_recording() {
         let said = refused(&["run", &json, "-o", link.to_str().unwrap()]);
         assert!(said.contains("is the input itself"), "{said}");
     }
+}
+
+#[test]
+fn a_recording_without_a_message_says_that_it_wrote_no_cassette() {
+    let folder = tempfile::tempdir().unwrap();
+    let cassette = folder.path().join("fs.json");
+    let mut command = record(&["-v", "-o", cassette.to_str().unwrap()], &["true"]);
+    let output = command.stderr(Stdio::piped()).output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{errors}");
+    assert!(
+        errors.contains("was not written: no message was recorded"),
+        "{errors}"
+    );
+    assert!(!cassette.exists());
 }
