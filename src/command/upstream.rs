@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use tapewright_proxy::bridge::{Remote, RemoteSettings};
 use tapewright_proxy::http::origin::{
     Origin, OriginSettings, OriginUrl, TlsSettings, client_config,
@@ -17,24 +17,29 @@ use crate::report::{self, Mistake};
 
 /// A server on HTTP.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Upstream server")]
+#[command(
+    next_help_heading = "Upstream server",
+    group = ArgGroup::new("remote").multiple(true),
+    mut_arg("header", |option| option.requires("remote")),
+    mut_arg("header_env", |option| option.requires("remote"))
+)]
 pub(crate) struct UpstreamArguments {
     /// URL of the server
-    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    #[arg(long, value_name = "URL", group = "remote", conflicts_with = "command")]
     upstream: Option<String>,
     #[command(flatten)]
     headers: HeaderArguments,
     /// Also trust these certificates, in PEM
-    #[arg(hide_short_help = true, long, value_name = "FILE")]
+    #[arg(hide_short_help = true, long, requires = "remote", value_name = "FILE")]
     ca_bundle: Option<PathBuf>,
     /// Do not verify the server's certificate
-    #[arg(hide_short_help = true, long)]
+    #[arg(hide_short_help = true, long, requires = "remote")]
     insecure_skip_verify: bool,
     /// Use HTTP/2 without TLS
-    #[arg(hide_short_help = true, long)]
+    #[arg(hide_short_help = true, long, requires = "remote")]
     upstream_http2: bool,
     /// Time limit for connecting to the server
-    #[arg(hide_short_help = true, long, value_name = "DURATION", default_value = "10s", value_parser = duration::positive)]
+    #[arg(hide_short_help = true, long, requires = "remote", value_name = "DURATION", default_value = "10s", value_parser = duration::positive)]
     connect_timeout: Duration,
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct HttpArguments {
     /// Listen as a forward proxy on this address
     ///
     /// Clients keep the URL of the server.
-    #[arg(long, value_name = "ADDR", group = "clients", conflicts_with_all = ["listen", "upstream"])]
+    #[arg(long, value_name = "ADDR", groups = ["clients", "remote"], conflicts_with_all = ["listen", "upstream"])]
     pub(crate) forward_proxy: Option<String>,
     /// Decrypt TLS that passes the forward proxy
     ///

@@ -32,7 +32,7 @@ pub(crate) struct ModelsArguments {
     /// the agent starts through `record` belong to the same recording. With
     /// `--forward-proxy` and `--intercept` the agent keeps the addresses of its providers
     /// and uses the proxy.
-    #[arg(long, group = "clients", conflicts_with_all = ["upstream", "capture", "mode", "print_config", "scored"])]
+    #[arg(long, groups = ["clients", "remote"], conflicts_with_all = ["upstream", "capture", "mode", "print_config", "scored"])]
     pub(crate) models: bool,
     /// Send requests for a provider to this URL; repeatable
     ///

@@ -408,3 +408,29 @@ fn options_for_clients_over_http_need_a_way_for_them_to_connect() {
         assert!(said.contains("--listen <ADDR>"), "{said}");
     }
 }
+
+#[test]
+fn options_for_a_server_over_http_need_its_url() {
+    for option in [
+        &["--header", "X-Tenant: acme"][..],
+        &["--header-env", "X-Key=KEY"],
+        &["--ca-bundle", "ca.pem"],
+        &["--connect-timeout", "1s"],
+        &["--insecure-skip-verify"],
+        &["--upstream-http2"],
+    ] {
+        for command in [
+            &["record"][..],
+            &["compliance", "run"],
+            &["compliance", "doctor"],
+            &["init"],
+            &["verify", "x.json"],
+        ] {
+            let words = [command, option, &["--", "server"]].concat();
+            let done = tapewright().args(&words).output().unwrap();
+            assert_eq!(done.status.code(), Some(2), "{words:?}");
+            let said = String::from_utf8(done.stderr).unwrap();
+            assert!(said.contains("--upstream <URL>"), "{said}");
+        }
+    }
+}
