@@ -9,7 +9,7 @@ import threading
 HERE = pathlib.Path(__file__).resolve().parent
 PROJECT = HERE.parent.parent
 PEERS = pathlib.Path(os.environ.get("TAPEWRIGHT_PEERS_DIR") or PROJECT / "target/peers").resolve()
-TAPEWRIGHT = pathlib.Path(os.environ.get("TAPEWRIGHT") or PROJECT / "target/release/tapewright").resolve()
+TAPEWRIGHT = pathlib.Path(os.environ.get("TAPEWRIGHT") or PROJECT / "target/debug/tapewright").resolve()
 
 PYTHON = str(PEERS / "venv/bin/python")
 PYTHON_2 = str(PEERS / "venv-2/bin/python")  # the second SDK

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-BINARY = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TAPEWRIGHT", str(TOP / "target/release/tapewright"))
+BINARY = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("TAPEWRIGHT", str(TOP / "target/debug/tapewright"))
 EXAMPLE = TOP / "tests/watch/example.tape.jsonl"
 PATIENCE = 30.0
 SERVER = """
