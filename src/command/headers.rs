@@ -40,6 +40,15 @@ pub(crate) struct VariableHeader {
 pub(crate) type Field = (HeaderName, HeaderValue);
 
 impl HeaderArguments {
+    /// An option that was given.
+    pub(crate) fn option(&self) -> Option<&'static str> {
+        match (&*self.header, &*self.header_env) {
+            ([], []) => None,
+            ([], _) => Some("--header-env"),
+            _ => Some("--header"),
+        }
+    }
+
     /// Headers with values.
     pub(crate) fn literals(&self) -> &[LiteralHeader] {
         &self.header

@@ -17,12 +17,7 @@ use crate::report::{self, Mistake};
 
 /// A server on HTTP.
 #[derive(Debug, Args)]
-#[command(
-    next_help_heading = "Upstream server",
-    group = ArgGroup::new("remote").multiple(true),
-    mut_arg("header", |option| option.requires("remote")),
-    mut_arg("header_env", |option| option.requires("remote"))
-)]
+#[command(next_help_heading = "Upstream server", group = ArgGroup::new("remote").multiple(true))]
 pub(crate) struct UpstreamArguments {
     /// URL of the server
     #[arg(long, value_name = "URL", group = "remote", conflicts_with = "command")]
@@ -44,10 +39,17 @@ pub(crate) struct UpstreamArguments {
 }
 
 impl UpstreamArguments {
-    /// The URL of the server.
+    /// The URL of the server. Without one, headers have no effect.
     pub(crate) fn url(&self) -> anyhow::Result<Option<OriginUrl>> {
         let Some(text) = &self.upstream else {
-            return Ok(None);
+            return match self.headers.option() {
+                None => Ok(None),
+                Some(option) => {
+                    let what = format!("`{option}` has no effect without `--upstream`");
+                    let hint = format!("give the URL of the server, or omit `{option}`");
+                    Err(Mistake::new(what, hint).into())
+                }
+            };
         };
         let url = OriginUrl::parse(text).map_err(|why| {
             // A bad URL may contain a secret, and is not repeated.

@@ -108,7 +108,7 @@ fn of_folder(path: &Path) -> anyhow::Result<(Source, Value)> {
         refuse_secrets(header.redacted)?;
         first = first.or(Some(header));
     }
-    let whole = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let whole = dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut header = first.unwrap_or_default();
     let filter = if is_of_agent {
         header.label.clone_from(&contained.id);

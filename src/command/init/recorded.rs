@@ -1,7 +1,6 @@
 //! A suite from a recording: nothing is sent.
 
 use std::collections::HashSet;
-use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -210,7 +209,7 @@ pub(crate) fn write(draft: &Draft, output: Option<&Path>) -> anyhow::Result<()> 
 fn seen_from(recording: &Path, output: Option<&Path>) -> String {
     let folder = |path: &Path| {
         let folder = path.parent().filter(|one| !one.as_os_str().is_empty());
-        fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()
+        dunce::canonicalize(folder.unwrap_or(Path::new("."))).ok()
     };
     let name = recording.file_name().unwrap_or_default();
     let beside = output.is_none_or(|output| folder(output) == folder(recording));
@@ -231,14 +230,14 @@ fn seen_from(recording: &Path, output: Option<&Path>) -> String {
     ) {
         return relative(&output, &folder.join(name));
     } else {
-        fs::canonicalize(recording).unwrap_or_else(|_| recording.to_owned())
+        dunce::canonicalize(recording).unwrap_or_else(|_| recording.to_owned())
     };
     path.to_string_lossy().into_owned()
 }
 
 /// The path of a folder within the working folder.
 fn below(folder: &Path) -> Option<PathBuf> {
-    let here = fs::canonicalize(".").ok()?;
+    let here = dunce::canonicalize(".").ok()?;
     folder.strip_prefix(here).ok().map(Path::to_owned)
 }
 

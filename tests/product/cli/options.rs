@@ -424,13 +424,13 @@ fn options_for_a_server_over_http_need_its_url() {
             &["compliance", "run"],
             &["compliance", "doctor"],
             &["init"],
-            &["verify", "x.json"],
         ] {
             let words = [command, option, &["--", "server"]].concat();
-            let done = tapewright().args(&words).output().unwrap();
+            let mut command = tapewright();
+            let done = command.args(&words).env("KEY", "value").output().unwrap();
             assert_eq!(done.status.code(), Some(2), "{words:?}");
             let said = String::from_utf8(done.stderr).unwrap();
-            assert!(said.contains("--upstream <URL>"), "{said}");
+            assert!(said.contains("--upstream"), "{said}");
         }
     }
 }
