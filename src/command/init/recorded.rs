@@ -232,7 +232,7 @@ fn seen_from(recording: &Path, output: Option<&Path>) -> String {
     } else {
         dunce::canonicalize(recording).unwrap_or_else(|_| recording.to_owned())
     };
-    path.to_string_lossy().into_owned()
+    portable(&path)
 }
 
 /// The path of a folder within the working folder.
