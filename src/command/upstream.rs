@@ -42,14 +42,12 @@ impl UpstreamArguments {
     /// The URL of the server. Without one, headers have no effect.
     pub(crate) fn url(&self) -> anyhow::Result<Option<OriginUrl>> {
         let Some(text) = &self.upstream else {
-            return match self.headers.option() {
-                None => Ok(None),
-                Some(option) => {
-                    let what = format!("`{option}` has no effect without `--upstream`");
-                    let hint = format!("give the URL of the server, or omit `{option}`");
-                    Err(Mistake::new(what, hint).into())
-                }
+            let Some(option) = self.headers.option() else {
+                return Ok(None);
             };
+            let what = format!("`{option}` has no effect without `--upstream`");
+            let hint = format!("give the URL of the server, or omit `{option}`");
+            return Err(Mistake::new(what, hint).into());
         };
         let url = OriginUrl::parse(text).map_err(|why| {
             // A bad URL may contain a secret, and is not repeated.
