@@ -37,6 +37,15 @@ impl Target {
                 .all(|(name, step)| matches!(step, Step::Name(found) if found == name))
     }
 
+    /// The name that is this step of the path, from 0; `None` for an index, and beyond the end.
+    #[must_use]
+    pub fn name(&self, step: usize) -> Option<&str> {
+        match self.steps.get(step)? {
+            Step::Name(name) => Some(name),
+            Step::Index(_) => None,
+        }
+    }
+
     /// Whether it is the whole envelope.
     #[must_use]
     pub fn is_whole(&self) -> bool {

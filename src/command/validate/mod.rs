@@ -60,14 +60,11 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<Exit> {
 }
 
 /// Compiles a suite, and notes mistakes that loading does not find: in patterns, schemas,
-/// expressions and targets, and in recordings that are `served`. Returns the plan if there are
-/// none.
+/// expressions and targets, and in recordings that are `served`. Returns the plan if the suite can be
+/// used.
 pub(crate) fn check(loaded: &mut Loaded, served: bool) -> Option<Plan> {
     let suite = loaded.suite.as_ref()?;
-    let (plan, mut found) = match plan::build(suite) {
-        Ok(plan) => (Some(plan), Vec::new()),
-        Err(issues) => (None, issues),
-    };
+    let (plan, mut found) = plan::build(suite);
     if served {
         found.extend(cassettes::check(suite));
     }

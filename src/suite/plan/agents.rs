@@ -16,6 +16,7 @@ use tapewright_models::agent_cassette::file_names;
 
 use super::compile::Compiler;
 use super::rubric::{Measure, measures};
+use super::targets::Seen;
 use super::{Case, Kind, What};
 
 /// A run of an agent with one model.
@@ -79,7 +80,7 @@ pub(super) fn cases(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<
     }
     let mut files = BTreeSet::new();
     for agent in &suite.agents {
-        let (assertions, places) = compiler.assertions(&agent.expect);
+        let (assertions, places) = compiler.assertions(&agent.expect, Seen::Trace);
         for model in &agent.models {
             let (file, _) = file_names(&agent.name, model.provider.as_deref(), &model.id);
             if !files.insert(file.clone()) {

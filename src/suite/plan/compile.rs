@@ -6,6 +6,7 @@ use tapewright_assertions::{Assertion, Expectation, HeaderRule, LoadError, Token
 use tapewright_config::suite::expect::{self, Expect};
 use tapewright_config::{Code, Issue, Severity, SourceSpot, Suite};
 
+use super::targets::{Nowhere, Seen};
 use super::{Plan, embeds};
 
 /// Compiles, and collects errors.
@@ -41,7 +42,8 @@ impl<'s> Compiler<'s> {
             issues: Vec::new(),
             default: Compiled::default(),
         };
-        compiler.default = compiler.block(&suite.default_test.expect);
+        let seen = Seen::of_default(suite);
+        compiler.default = compiler.block(&suite.default_test.expect, seen);
         compiler
     }
 
@@ -74,8 +76,12 @@ impl<'s> Compiler<'s> {
     }
 
     /// The expectation of a test, and the places of its assertions.
-    pub(super) fn expectation(&mut self, expect: &Expect) -> (Expectation, Vec<SourceSpot>) {
-        let own = self.block(expect);
+    pub(super) fn expectation(
+        &mut self,
+        expect: &Expect,
+        seen: Seen<'_>,
+    ) -> (Expectation, Vec<SourceSpot>) {
+        let own = self.block(expect, seen);
         let expectation = Expectation {
             assertions: own.assertions,
             max_duration_ms: own.max_duration_ms,
@@ -88,8 +94,12 @@ impl<'s> Compiler<'s> {
 
     /// The expectation of a tool's test: its own assertions, followed by those of the default test;
     /// its own fields take precedence.
-    pub(super) fn with_default(&mut self, expect: &Expect) -> (Expectation, Vec<SourceSpot>) {
-        let (mut own, mut places) = self.expectation(expect);
+    pub(super) fn with_default(
+        &mut self,
+        expect: &Expect,
+        seen: Seen<'_>,
+    ) -> (Expectation, Vec<SourceSpot>) {
+        let (mut own, mut places) = self.expectation(expect, seen);
         let default = &self.default;
         own.assertions.extend(default.assertions.iter().cloned());
         places.extend(default.places.iter().cloned());
@@ -109,12 +119,16 @@ impl<'s> Compiler<'s> {
     pub(super) fn assertions(
         &mut self,
         written: &[expect::Assertion],
+        seen: Seen<'_>,
     ) -> (Vec<Arc<Assertion>>, Vec<SourceSpot>) {
         let mut assertions = Vec::with_capacity(written.len());
         let mut places = Vec::with_capacity(written.len());
         for one in written {
             embeds::check(self, self.suite, &one.place, &one.value);
             if let Some(assertion) = self.kept(&one.place, compile(&one.value)) {
+                if let Some(nowhere) = seen.lacks(assertion.target()) {
+                    self.warn(&one.place, "/target", nowhere);
+                }
                 assertions.push(Arc::new(assertion));
                 places.push(self.suite.place(&one.place, "/matcher"));
             }
@@ -133,17 +147,25 @@ impl<'s> Compiler<'s> {
         });
     }
 
-    /// The plan, unless there are errors.
-    pub(super) fn finish(self, plan: Plan) -> Result<Plan, Vec<Issue>> {
-        if self.issues.is_empty() {
-            Ok(plan)
-        } else {
-            Err(self.issues)
-        }
+    fn warn(&mut self, base: &SourceSpot, pointer: &str, nowhere: Nowhere) {
+        self.issues.push(Issue {
+            code: Code::Reference,
+            severity: Severity::Warning,
+            place: Some(self.suite.place(base, pointer)),
+            message: nowhere.message,
+            help: Some(nowhere.help),
+        });
     }
 
-    fn block(&mut self, expect: &Expect) -> Compiled {
-        let (assertions, places) = self.assertions(&expect.assertions);
+    /// The plan, unless there are errors; and all issues.
+    pub(super) fn finish(self, plan: Plan) -> (Option<Plan>, Vec<Issue>) {
+        let mut issues = self.issues.iter();
+        let is_valid = issues.all(|one| one.severity != Severity::Error);
+        (is_valid.then_some(plan), self.issues)
+    }
+
+    fn block(&mut self, expect: &Expect, seen: Seen<'_>) -> Compiled {
+        let (assertions, places) = self.assertions(&expect.assertions, seen);
         let tokens = expect.max_response_tokens.as_ref();
         let headers = expect.response_headers.iter();
         Compiled {

@@ -6,6 +6,7 @@ mod compose;
 mod embeds;
 mod evals;
 mod rubric;
+mod targets;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +24,7 @@ use self::compile::Compiler;
 pub(crate) use self::compose::{Graph, Node};
 pub(crate) use self::evals::EvalCase;
 pub(crate) use self::rubric::{By, Measure, Scoring, written};
+use self::targets::Seen;
 
 /// The cases of a suite, in the order of reports: tools, resources, prompts, compositions,
 /// compliance, and agents.
@@ -180,8 +182,8 @@ impl Case {
     }
 }
 
-/// Compiles a suite. Errors have their places.
-pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
+/// Compiles a suite. There is no plan if one of the issues is an error.
+pub(crate) fn build(suite: &Suite) -> (Option<Plan>, Vec<Issue>) {
     let mut compiler = Compiler::new(suite);
     let mut cases = Vec::new();
     tools(suite, &mut compiler, &mut cases);
@@ -192,7 +194,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
     evals::cases(suite, &mut compiler, &mut cases);
     // It is not run here, but its assertions must be valid.
     if let Some(check) = &suite.compliance.spec_version_check {
-        compiler.assertions(&check.expect);
+        compiler.assertions(&check.expect, Seen::Anything);
     }
     let skipped = skipped(suite, &cases);
     compiler.finish(Plan { cases, skipped })
@@ -200,7 +202,7 @@ pub(crate) fn build(suite: &Suite) -> Result<Plan, Vec<Issue>> {
 
 fn questions(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
     for one in &suite.resources {
-        let (expectation, assertions) = compiler.expectation(&one.expect);
+        let (expectation, assertions) = compiler.expectation(&one.expect, Seen::Answer);
         let uri = one.uri.clone();
         cases.push(Case {
             kind: Kind::Resource,
@@ -215,7 +217,7 @@ fn questions(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) 
         });
     }
     for one in &suite.prompts {
-        let (expectation, assertions) = compiler.expectation(&one.expect);
+        let (expectation, assertions) = compiler.expectation(&one.expect, Seen::Answer);
         let arguments = one.args.clone().map(Value::Object).as_ref().map(Json::from);
         let name = one.prompt.clone();
         let question = Ask::Prompt { name, arguments };
@@ -235,7 +237,8 @@ fn questions(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) 
 
 fn compositions(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
     for one in &suite.compositions {
-        let (assertions, places) = compiler.assertions(&one.expect);
+        let seen = Seen::Composition(&one.nodes);
+        let (assertions, places) = compiler.assertions(&one.expect, seen);
         cases.push(Case {
             kind: Kind::Composition,
             name: one.name.clone(),
@@ -252,7 +255,7 @@ fn compositions(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case
 
 fn checks(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
     for one in &suite.compliance.tests {
-        let (expectation, assertions) = compiler.expectation(&one.expect);
+        let (expectation, assertions) = compiler.expectation(&one.expect, Seen::Answer);
         let method = method(&one.check);
         cases.push(Case {
             kind: Kind::Compliance,
@@ -270,11 +273,12 @@ fn checks(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
 
 fn tools(suite: &Suite, compiler: &mut Compiler<'_>, cases: &mut Vec<Case>) {
     for one in &suite.tools {
-        let (expectation, assertions) = compiler.with_default(&one.expect);
         let transform = one
             .transform
             .as_ref()
             .or(suite.default_test.transform.as_ref());
+        let seen = Seen::after(transform);
+        let (expectation, assertions) = compiler.with_default(&one.expect, seen);
         let arguments = one.args.clone().map(Value::Object).as_ref().map(Json::from);
         let question = Ask::Tool {
             name: one.tool.clone(),

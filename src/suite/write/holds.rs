@@ -64,9 +64,9 @@ fn wrong(asks: Asks, answers: &[String]) -> Option<String> {
     let Some(suite) = loaded.suite.as_ref().filter(|_| loaded.issues.is_empty()) else {
         return Some(format!("{:#?}\n{suite_text}", loaded.issues));
     };
-    let plan = match plan::build(suite) {
-        Ok(plan) => plan,
-        Err(issues) => return Some(format!("{issues:#?}\n{suite_text}")),
+    let (plan, issues) = plan::build(suite);
+    let Some(plan) = plan.filter(|_| issues.is_empty()) else {
+        return Some(format!("{issues:#?}\n{suite_text}"));
     };
     let case = plan.cases.first().expect("a case");
     let asked = case.test().expect("a question");

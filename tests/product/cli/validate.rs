@@ -31,6 +31,7 @@ fn every_documented_example_is_valid() {
         let verdict = stdout.lines().rev().find(|line| !line.is_empty());
         let verdict = verdict.unwrap_or_default();
         assert!(verdict.starts_with(&format!("{name}: valid (")), "{stdout}");
+        assert!(!stdout.contains("[reference]"), "{name}\n{stdout}");
     }
 }
 
@@ -58,6 +59,45 @@ fn every_mistake_is_shown_where_it_is() {
         differing.is_empty(),
         "TAPEWRIGHT_BLESS=1 writes them anew\n{}",
         differing.join("\n")
+    );
+}
+
+/// A target that can never have a value is a mistake, though an assertion may hold there.
+#[test]
+fn targets_without_a_value_are_warned_about() {
+    let suite = "\
+servers: {s: {command: [server]}}
+tools:
+  - {name: near, server: s, tool: x, expect: [{target: reslt.content, matcher: {exact: null}}]}
+  - {name: part, server: s, tool: x, expect: [{target: \"content[0]\", matcher: {not: {contains: x}}}]}
+  - name: changed
+    server: s
+    tool: x
+    transform: {response: program}
+    expect: [{target: anything, matcher: {exact: 1}}]
+  - {name: other, server: s, tool: x, expect: [{target: tool_names, matcher: {exact: null}}]}
+  - {name: whole, server: s, tool: x, expect: [{matcher: {cel: \"has(value.result)\"}}]}
+compositions:
+  - name: several
+    nodes: [{id: first, tool: x}]
+    expect:
+      - {target: nodes.first.status, matcher: {exact: ok}}
+      - {target: nodes.fist.status, matcher: {exact: ok}}
+      - {target: order, matcher: {exact: [first]}}
+agents:
+  - name: asked
+    servers: [s]
+    models: [gpt-5]
+    prompt: hello
+    expect:
+      - {target: tool_names, matcher: {exact: []}}
+      - {target: final_respose, matcher: {exact: null}}
+";
+    let folder = folder(&[("suite.yaml", suite)]);
+    golden(
+        "validate_targets",
+        folder.path(),
+        &["validate", "suite.yaml"],
     );
 }
 
