@@ -145,4 +145,8 @@ impl Handler for Served {
     async fn handle(&self, client: Client, request: Request<Incoming>) -> Response<Outbound> {
         self.0.answer(client, request).await
     }
+
+    fn unreadable(&self, client: Client, is_too_long: bool) {
+        self.0.unreadable(client, is_too_long);
+    }
 }

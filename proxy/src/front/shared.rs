@@ -24,7 +24,9 @@ use super::table::Table;
 use super::token;
 use crate::bridge::tools::Tools;
 use crate::clock::Clock;
+use crate::http::gateway::note_unreadable;
 use crate::http::listen::{Client, Guard, Phase};
+use crate::http::sessions::SESSIONLESS;
 use crate::http::tap::{Budget, Log};
 use crate::record::Recorder;
 use crate::stdio::notes::Keys;
@@ -167,15 +169,19 @@ impl Front {
 
     /// Starts to record an exchange.
     pub(crate) fn exchange(&self, client: Client, head: &Parts) -> FrontExchange {
+        FrontExchange::begin(self.log(None), client, head)
+    }
+
+    /// Records a request whose head could not be read.
+    pub(crate) fn unreadable(&self, client: Client, is_too_long: bool) {
+        note_unreadable(&self.log(Some(SESSIONLESS)), client, is_too_long);
+    }
+
+    fn log(&self, session: Option<SessionKey>) -> Log {
         let recorder = Arc::clone(&self.starter.recorder);
-        let log = Log::new(
-            recorder,
-            self.starter.clock,
-            self.next_conduit(),
-            Arc::clone(&self.budget),
-            None,
-        );
-        FrontExchange::begin(log, client, head)
+        let budget = Arc::clone(&self.budget);
+        let conduit = self.next_conduit();
+        Log::new(recorder, self.starter.clock, conduit, budget, session)
     }
 
     /// Starts a server for a new session and assigns an id to it.

@@ -30,6 +30,6 @@ mod metrics;
 pub mod models;
 mod names;
 pub mod origin;
-mod sessions;
+pub(crate) mod sessions;
 pub(crate) mod tap;
 mod wire;

@@ -20,14 +20,17 @@ use tokio::task::JoinHandle;
 /// Longer than any step of a test takes on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
+/// The name of the tape in the folder.
+pub(crate) const TAPE: &str = "t.tape.jsonl";
+
 /// A running front.
 pub(crate) struct FrontServer {
     pub(crate) address: SocketAddr,
     phase: watch::Sender<Phase>,
     served: Option<JoinHandle<()>>,
     recorder: Arc<Recorder>,
-    runtime: Runtime,
-    folder: tempfile::TempDir,
+    pub(crate) runtime: Runtime,
+    pub(crate) folder: tempfile::TempDir,
 }
 
 impl FrontServer {
@@ -38,7 +41,7 @@ impl FrontServer {
     pub(crate) fn with(upstream: impl Upstream, settings: FrontSettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::start();
-        let recorder = Recorder::start(recording(&folder.path().join("t.tape.jsonl")), clock);
+        let recorder = Recorder::start(recording(&folder.path().join(TAPE)), clock);
         let recorder = Arc::new(recorder.unwrap());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -89,7 +92,7 @@ impl FrontServer {
         self.shut(Phase::Stopping);
         self.ends();
         self.recorder.finish();
-        std::fs::read_to_string(self.folder.path().join("t.tape.jsonl")).unwrap()
+        std::fs::read_to_string(self.folder.path().join(TAPE)).unwrap()
     }
 }
 

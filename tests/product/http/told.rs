@@ -157,7 +157,8 @@ fn heads_that_cannot_be_read_are_on_the_tape_in_the_log_and_counted() {
         let mut client = gateway.connect();
         client.send(text);
         assert_eq!(client.head().status(), status);
-        // It is told after its answer, by the task of the connection.
+        // It is recorded when the connection has ended, by its task.
+        drop(client);
         assert!(eventually(PATIENCE, || counted(before + 1)));
     }
     let causes: Vec<_> = gateway

@@ -437,6 +437,16 @@ fn cause<T: Error + 'static>(error: &SendError) -> Option<&T> {
     None
 }
 
+/// Records a request whose head could not be read, and its answer.
+pub(crate) fn note_unreadable(log: &Log, client: Client, is_too_long: bool) {
+    let cut = [
+        EventBody::Opened(peer(client)),
+        EventBody::Closed(CloseReason::Aborted),
+    ];
+    log.note_all(Direction::ToServer, cut);
+    note_ours(log, &LocalAnswer::unreadable(is_too_long));
+}
+
 /// Records that tapewright answered in the server's place.
 pub(crate) fn note_ours(log: &Log, ours: &LocalAnswer) {
     log.note_all(

@@ -24,7 +24,7 @@ use std::time::Duration;
 use http::{HeaderName, HeaderValue};
 use rustls::ServerConfig;
 use tapewright_engine::fault::FaultSet;
-use tapewright_schemas::event::{CloseReason, ConduitId, Direction, EventBody, SessionKey};
+use tapewright_schemas::event::{CloseReason, ConduitId, SessionKey};
 use tokio::sync::{Semaphore, watch};
 use tokio_util::task::TaskTracker;
 
@@ -43,7 +43,7 @@ use crate::record::Recorder;
 use crate::traces;
 
 pub use self::background::Background;
-pub(crate) use self::exchange::note_ours;
+pub(crate) use self::exchange::{note_ours, note_unreadable};
 pub(crate) use self::front::{health, is_health};
 pub(crate) use self::goal::RequestTarget;
 pub(crate) use self::observe::GatewayExchange;
@@ -199,13 +199,7 @@ impl Gateway {
 
     /// Records a request whose head could not be read.
     pub(crate) fn unreadable(&self, client: Client, is_too_long: bool) {
-        let log = self.log(Some(SESSIONLESS));
-        let cut = [
-            EventBody::Opened(peer(client)),
-            EventBody::Closed(CloseReason::Aborted),
-        ];
-        log.note_all(Direction::ToServer, cut);
-        note_ours(&log, &LocalAnswer::unreadable(is_too_long));
+        note_unreadable(&self.log(Some(SESSIONLESS)), client, is_too_long);
         self.metrics.add_refused();
     }
 

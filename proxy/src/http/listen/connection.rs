@@ -5,6 +5,7 @@ use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::Poll;
 use std::time::Duration;
 
 use http::header::CONTENT_LENGTH;
@@ -123,9 +124,7 @@ impl<H: Handler> Served<H> {
         let first_request = Arc::clone(&asked);
         let closing = Closing::new(Arc::clone(&slot), can_half_close);
         let attention = Attention::new(Arc::clone(&slot));
-        let stream = Lingering::new(stream, Arc::clone(&closing));
-        let stream = Joined(HalfClosed::new(stream, Arc::clone(&attention)));
-        let stream = Wired::new(stream, slot.wire.clone());
+        let stream = layered(stream, &closing, &attention, &slot);
         let (place, closed) = (Arc::clone(&slot), Arc::clone(&closing));
         let ours = handler.clone();
         let service = service_fn(move |request| {
@@ -161,9 +160,37 @@ impl<H: Handler> Served<H> {
             match next {
                 Next::GoOn => {}
                 Next::Shut => served.as_mut().graceful_shutdown(),
+                Next::Hurry => {
+                    after(at_once(served).await.and_then(Result::err), &ours, client);
+                    return;
+                }
                 Next::End => return,
             }
         }
+    }
+}
+
+/// A stream that notices how its client leaves, and waits for it at the end.
+fn layered<S>(
+    stream: S,
+    closing: &Arc<Closing>,
+    attention: &Arc<Attention>,
+    slot: &ConnectionSlot,
+) -> Wired<Joined<HalfClosed<Lingering<S>>>>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let stream = Lingering::new(stream, Arc::clone(closing));
+    let stream = Joined(HalfClosed::new(stream, Arc::clone(attention)));
+    Wired::new(stream, slot.wire.clone())
+}
+
+/// The result of a future that has one now.
+async fn at_once<T>(mut future: Pin<&mut impl Future<Output = T>>) -> Option<T> {
+    let polled = poll_fn(|context| Poll::Ready(future.as_mut().poll(context)));
+    match polled.await {
+        Poll::Ready(result) => Some(result),
+        Poll::Pending => None,
     }
 }
 
@@ -190,6 +217,8 @@ enum Next {
     GoOn,
     /// Exchanges in progress are the last.
     Shut,
+    /// It only waited for its client, and ends without it: only now it says why it was closed.
+    Hurry,
     End,
 }
 
@@ -201,7 +230,7 @@ impl Course {
             () = begin.as_mut(), if self.waits => self.has_begun(begin),
             () = self.slot.asked() => {
                 if self.closing.hurry() {
-                    return Next::End;
+                    return Next::Hurry;
                 }
                 // A request that has arrived meanwhile is still served.
                 self.leaves = true;
@@ -248,7 +277,7 @@ impl Course {
     /// Handles a change of the server's phase.
     fn enters(&mut self, phase: Phase) -> Next {
         if phase > Phase::Serving && self.closing.hurry() {
-            return Next::End;
+            return Next::Hurry;
         }
         match phase {
             // There are no requests, so there is nothing to wait for.
