@@ -75,8 +75,8 @@ fn heads_that_cannot_be_read_are_on_the_tape() {
         assert_eq!(client.head().status, *status);
     }
     // It is recorded when the connection has ended: one ends here, and one with the front.
-    drop(first);
-    writes(&front_server, cut[0].2);
+    drop(second);
+    writes(&front_server, cut[1].2);
     let tape = front_server.tape();
     for (_, _, ours) in &cut {
         assert_eq!(tape.matches(ours).count(), 1, "{ours}: {tape}");
