@@ -25,6 +25,7 @@ mod yaml;
 
 pub use issue::{Code, Issue, Severity};
 pub use load::{EnvFiles, Files, Loaded, MAX_FILE_BYTES, load, load_faults};
+pub use near::listed;
 pub use secrets::Secrets;
 pub use source::{Excerpt, FileId, Source, SourceSpot, Sources, Span};
 pub use suite::Suite;

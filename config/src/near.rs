@@ -14,7 +14,8 @@ pub(crate) fn suggestion(word: &str, noun: &str, candidates: &[&str]) -> String 
 }
 
 /// Names in backticks, only the first of them if there are many.
-pub(crate) fn listed(names: &[&str]) -> String {
+#[must_use]
+pub fn listed(names: &[&str]) -> String {
     let shown: Vec<_> = names
         .iter()
         .take(MOST_LISTED)

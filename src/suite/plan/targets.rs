@@ -1,9 +1,9 @@
 //! Warns about targets at which there can be nothing, such as a misspelled `result`.
 
 use tapewright_assertions::target::Target;
-use tapewright_config::Suite;
 use tapewright_config::suite::composition::CompositionNode;
 use tapewright_config::suite::transform::Transform;
+use tapewright_config::{Suite, listed};
 use tapewright_models::agent_cassette::Trace;
 use tapewright_schemas::near::did_you_mean;
 
@@ -38,12 +38,12 @@ impl Seen<'_> {
 
     /// What the assertions of the default test see: the answer of every tool.
     pub(super) fn of_default(suite: &Suite) -> Self {
-        let own = suite.tools.iter().map(|test| test.transform.as_ref());
-        let all = own.chain([suite.default_test.transform.as_ref()]);
-        let changed = all
-            .map(Self::after)
-            .find(|seen| matches!(seen, Self::Anything));
-        changed.unwrap_or(Self::Answer)
+        let own = suite
+            .tools
+            .iter()
+            .filter_map(|test| test.transform.as_ref());
+        let mut all = own.chain(&suite.default_test.transform);
+        Self::after(all.find(|one| one.response.is_some()))
     }
 
     /// Why there can be nothing at `target`; `None` if there can be something.
@@ -68,7 +68,7 @@ impl Seen<'_> {
         (!is_known).then(|| Nowhere {
             message: format!("the target `{target}` names the unknown node `{id}`"),
             help: did_you_mean(id, ids.clone())
-                .unwrap_or_else(|| format!("the nodes are {}", listed(ids))),
+                .unwrap_or_else(|| format!("the nodes are {}", listed(&ids.collect::<Vec<_>>()))),
         })
     }
 
@@ -85,14 +85,14 @@ impl Seen<'_> {
     }
 
     fn help(self, target: &Target, members: &[String]) -> String {
-        let members = members.iter().map(String::as_str);
+        let members: Vec<&str> = members.iter().map(String::as_str).collect();
         let first = target.name(0).unwrap_or_default();
-        did_you_mean(first, members.clone()).unwrap_or_else(|| match self {
+        did_you_mean(first, members.iter().copied()).unwrap_or_else(|| match self {
             Self::Answer if of_traces().iter().any(|name| name == first) => {
                 format!("only tests of agents have `{first}`; an answer has `result`")
             }
             Self::Answer => format!("for a part of the result, write `result.{target}`"),
-            _ => format!("targets start with {}", listed(members)),
+            _ => format!("targets start with {}", listed(&members)),
         })
     }
 }
@@ -104,9 +104,4 @@ fn of_traces() -> Vec<String> {
     let names = names.map(|(name, _)| name.clone());
     // A trace without answers does not have the member.
     names.chain(["answers".to_owned()]).collect()
-}
-
-fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
-    let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
-    names.join(", ")
 }
